@@ -1,0 +1,114 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Every target depends only on targets of the floors below it; siblings on one floor are blind to each other.
+// The folder of a target is its name under Sources/, but for the kernels (Kernels/) and the benchmark (Benchmarks/).
+
+let floor0: [Target] = [
+    .target(name: "CNTPlatform"),
+    .target(
+        name: "CNTKernelSources", path: "Kernels/OpenCL", exclude: [], sources: ["sources.c"],
+        publicHeadersPath: "include"),
+    .systemLibrary(
+        name: "COpenCL", pkgConfig: "OpenCL", providers: [.apt(["ocl-icd-opencl-dev", "opencl-headers"])]),
+    .systemLibrary(name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
+    .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+]
+
+let floor1: [Target] = [
+    .target(name: "NTTensor", dependencies: ["CNTPlatform"]),
+    .target(
+        name: "CNTKernels", dependencies: ["CNTPlatform"], path: "Kernels/CPU", publicHeadersPath: "include"),
+]
+
+let floor2: [Target] = [
+    .target(name: "NTGraph", dependencies: ["NTTensor"])
+]
+
+let floor3: [Target] = [
+    .target(name: "NTRuntime", dependencies: ["CNTPlatform", "NTTensor", "NTGraph"])
+]
+
+let floor4: [Target] = [
+    .target(name: "NTFormats", dependencies: ["NTTensor", "NTGraph"]),
+    .target(name: "NTCPU", dependencies: ["CNTPlatform", "CNTKernels", "NTTensor", "NTGraph", "NTRuntime"]),
+    .target(
+        name: "NTOpenCL",
+        dependencies: ["CNTPlatform", "CNTKernelSources", "COpenCL", "NTTensor", "NTGraph", "NTRuntime"]),
+    .target(
+        name: "NTImage",
+        dependencies: ["CNTPlatform", "CNTKernels", "CTurboJPEG", "CPNG", "CWebP", "NTTensor"]),
+]
+
+let floor5: [Target] = [
+    .target(
+        name: "Needletail",
+        dependencies: ["NTTensor", "NTGraph", "NTRuntime", "NTFormats", "NTCPU", "NTOpenCL", "NTImage"])
+]
+
+let floor6: [Target] = [
+    .target(name: "CNTAppleTypes"),
+    .target(name: "CoreGraphics", dependencies: ["NTImage"]),
+    .target(name: "CoreVideo", dependencies: ["CNTAppleTypes", "NTImage"]),
+    .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
+    .target(name: "ImageIO", dependencies: ["CNTAppleTypes", "CoreGraphics", "NTImage"]),
+    .target(name: "CoreImage", dependencies: ["CoreGraphics", "CoreVideo", "ImageIO", "NTImage"]),
+    .target(name: "UIKit", dependencies: ["CoreGraphics", "CoreImage", "ImageIO"]),
+    .target(
+        name: "CoreML",
+        dependencies: ["Needletail", "NTTensor", "CoreGraphics", "CoreVideo", "CoreMedia", "ImageIO", "CoreImage"]),
+    .target(
+        name: "Vision",
+        dependencies: [
+            "CoreML", "Needletail", "NTImage", "CoreGraphics", "CoreVideo", "CoreMedia", "ImageIO", "CoreImage",
+        ]),
+]
+
+let floor7: [Target] = [
+    .executableTarget(name: "needletail", dependencies: ["Needletail"], path: "Sources/needletail-cli"),
+    .executableTarget(
+        name: "needletail-bench",
+        dependencies: ["Needletail", "NTCPU", "NTRuntime", "CNTKernels", "CNTPlatform", "COpenBLAS"],
+        path: "Benchmarks/needletail-bench"),
+]
+
+/// Tests read `Tests/Fixtures` and `Models` by path from the sources' own place; nothing is copied into bundles.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)")
+}
+
+let tests: [Target] = [
+    .target(name: "TestSupport", dependencies: ["NTTensor", "NTGraph", "CNTPlatform"], path: "Tests/TestSupport"),
+    tests("CNTKernelsTests", ["CNTKernels", "CNTPlatform"]),
+    tests("NTTensorTests", ["NTTensor"]),
+    tests("NTGraphTests", ["NTGraph", "NTTensor"]),
+    tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor"]),
+    tests("NTFormatsTests", ["NTFormats", "NTGraph", "NTTensor"]),
+    tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
+    tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
+    tests("NTImageTests", ["NTImage"]),
+    tests("NeedletailTests", ["Needletail", "NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
+    tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),
+    tests("CoreMLTests", ["CoreML", "CoreVideo", "CoreGraphics"]),
+    tests("VisionTests", ["Vision", "CoreML", "CoreVideo", "CoreGraphics", "ImageIO", "CoreImage"]),
+    tests("CommandLineTests", []),
+]
+
+let package = Package(
+    name: "needletail",
+    products: [
+        .library(name: "Needletail", targets: ["Needletail"]),
+        .library(
+            name: "Vision",
+            targets: [
+                "Vision", "CoreML", "CoreImage", "ImageIO", "CoreMedia", "CoreVideo", "CoreGraphics", "UIKit",
+            ]),
+        .executable(name: "needletail", targets: ["needletail"]),
+        .executable(name: "needletail-bench", targets: ["needletail-bench"]),
+    ],
+    targets: floor0 + floor1 + floor2 + floor3 + floor4 + floor5 + floor6 + floor7 + tests,
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu2x
+)

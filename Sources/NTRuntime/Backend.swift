@@ -1,0 +1,72 @@
+import NTGraph
+import NTTensor
+
+/// Whether a backend takes a node.
+package enum Claim: Sendable, Equatable {
+    case accepted
+    /// The reason is shown to people: in `describe` and in profiles.
+    case refused(reason: String)
+}
+
+/// What a plan is compiled for.
+package struct CompileOptions: Sendable, Hashable {
+    package var precision: Precision
+    /// Threads of one run on the CPU, at least 1.
+    package var threadCount: Int
+
+    package init(precision: Precision = .float32, threadCount: Int = 1) {
+        (self.precision, self.threadCount) = (precision, threadCount)
+    }
+}
+
+/// A place where graphs run. A backend receives a whole connected partition, so that it can fuse across nodes and choose its own layouts.
+package protocol Backend: Sendable {
+    /// What the flag calls it: `cpu`, `opencl`, `reference`.
+    var name: String { get }
+    /// The device in words, with the instruction set or driver.
+    var deviceDescription: String { get }
+    /// Whether the backend has an implementation for this node; a refused node runs on the reference.
+    func claim(_ node: Node, in graph: Graph) -> Claim
+    /// Compiles a partition: a graph of its own, of claimed nodes only, whose constants are weights.
+    func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition
+}
+
+/// A partition made ready: packed weights and a list of steps. Immutable and shared by all threads.
+package protocol CompiledPartition: Sendable {
+    /// What runs, in order, for profiles and descriptions.
+    var steps: [StepDescription] { get }
+
+    /// Memory for one run at a time. Allocates; runs do not.
+    func makeState() throws -> any PartitionState
+
+    /// Computes the partition. `inputs` and `outputs` follow the partition's graph: contiguous float32 in logical layout, aligned to 64 bytes.
+    /// Each state is used by one thread at a time. When `profile` is given, adds each step's time to it.
+    func run(
+        _ state: any PartitionState, inputs: [UnsafeRawBufferPointer], outputs: [UnsafeMutableRawBufferPointer],
+        profile: RunProfile?
+    ) throws
+}
+
+/// What one run at a time owns: an arena, bindings, queues.
+package protocol PartitionState: AnyObject {}
+
+/// One step of a compiled partition.
+package struct StepDescription: Sendable {
+    /// The layers it computes, in order.
+    package var layers: [String]
+    /// The operators it computes: `Convolution`.
+    package var operators: [String]
+    /// The kernel chosen: `gemm 14x32 avx512`.
+    package var kernel: String
+    /// Floating-point operations of one run.
+    package var flops: Int
+    /// Bytes that must be read and written at least: inputs, weights, outputs.
+    package var byteCount: Int
+    /// The output's shape, for people.
+    package var output: String
+
+    package init(layers: [String], operators: [String], kernel: String, flops: Int, byteCount: Int, output: String) {
+        (self.layers, self.operators, self.kernel) = (layers, operators, kernel)
+        (self.flops, self.byteCount, self.output) = (flops, byteCount, output)
+    }
+}

@@ -1,0 +1,103 @@
+import NTGraph
+import NTTensor
+
+/// A graph made ready for one backend: compiled partitions in order. Immutable and shared; each run uses an `ExecutionState` of its own.
+package final class ExecutionPlan: Sendable {
+    private struct Segment: Sendable {
+        let compiled: any CompiledPartition
+        let inputs: [ValueID]
+        let outputs: [ValueID]
+        let backendName: String
+    }
+
+    package let graph: Graph
+    package let backend: any Backend
+    /// Nodes that the backend refused and the reference runs.
+    package let fallbacks: [Fallback]
+    private let segments: [Segment]
+
+    /// Compiles `graph`, which should have been optimised by `Passes`.
+    package init(_ graph: Graph, backend: any Backend, options: CompileOptions = CompileOptions()) throws {
+        let (partitions, fallbacks) = try Partitioner.partition(graph, for: backend)
+        self.graph = graph
+        self.backend = backend
+        self.fallbacks = fallbacks
+        segments = try partitions.map { partition in
+            let chosen: any Backend = partition.isFallback ? ReferenceBackend() : backend
+            let compiled = try chosen.compile(partition.graph, options: options)
+            return Segment(
+                compiled: compiled, inputs: partition.inputs, outputs: partition.outputs, backendName: chosen.name)
+        }
+    }
+
+    /// All steps in order, with the backend that runs each.
+    package var steps: [(backend: String, step: StepDescription)] {
+        segments.flatMap { segment in segment.compiled.steps.map { (segment.backendName, $0) } }
+    }
+
+    /// Memory for one run at a time.
+    package func makeState() throws -> ExecutionState {
+        var hostValues: [ValueID: TensorBuffer] = [:]
+        let external = Set(graph.inputs + graph.outputs)
+        for segment in segments {
+            for id in segment.outputs where !external.contains(id) && hostValues[id] == nil {
+                hostValues[id] = try TensorBuffer(byteCount: graph[id].type.byteCount)
+            }
+        }
+        return ExecutionState(
+            partitionStates: try segments.map { try $0.compiled.makeState() }, hostValues: hostValues)
+    }
+
+    /// Computes the graph. `inputs` and `outputs` follow `graph.inputs` and `graph.outputs`: contiguous float32, logical layout, aligned to 64 bytes.
+    /// Throws when a buffer's size is not its value's.
+    package func run(
+        _ state: ExecutionState, inputs: [UnsafeRawBufferPointer], outputs: [UnsafeMutableRawBufferPointer],
+        profile: RunProfile? = nil
+    ) throws {
+        try check(inputs.map(\.count), against: graph.inputs, what: "input")
+        try check(outputs.map(\.count), against: graph.outputs, what: "output")
+        profile?.offset = 0
+        if segments.count == 1, segments[0].inputs == graph.inputs, segments[0].outputs == graph.outputs {
+            try segments[0].compiled.run(state.partitionStates[0], inputs: inputs, outputs: outputs, profile: profile)
+            profile?.finishRun()
+            return
+        }
+        for (segment, partitionState) in zip(segments, state.partitionStates) {
+            let sources = segment.inputs.map { id -> UnsafeRawBufferPointer in
+                if let index = graph.inputs.firstIndex(of: id) { return inputs[index] }
+                return UnsafeRawBufferPointer(target(of: id, state, outputs))
+            }
+            let targets = segment.outputs.map { target(of: $0, state, outputs) }
+            try segment.compiled.run(partitionState, inputs: sources, outputs: targets, profile: profile)
+            profile?.offset += segment.compiled.steps.count
+        }
+        profile?.finishRun()
+    }
+
+    private func target(
+        of id: ValueID, _ state: ExecutionState, _ outputs: [UnsafeMutableRawBufferPointer]
+    ) -> UnsafeMutableRawBufferPointer {
+        if let index = graph.outputs.firstIndex(of: id) { return outputs[index] }
+        guard let buffer = state.hostValues[id] else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+        return UnsafeMutableRawBufferPointer(start: buffer.base, count: graph[id].type.byteCount)
+    }
+
+    private func check(_ counts: [Int], against ids: [ValueID], what: String) throws {
+        guard counts.count == ids.count else { throw GraphError("expected \(ids.count) \(what)s, found \(counts.count)") }
+        for (count, id) in zip(counts, ids) where count != graph[id].type.byteCount {
+            throw GraphError(
+                "\(what) '\(graph[id].name)': expected \(graph[id].type.byteCount) bytes (\(graph[id].type)), found \(count)")
+        }
+    }
+}
+
+/// What one run of a plan at a time owns: each partition's state, and the values that pass between partitions.
+package final class ExecutionState: @unchecked Sendable {
+    let partitionStates: [any PartitionState]
+    let hostValues: [ValueID: TensorBuffer]
+
+    init(partitionStates: [any PartitionState], hostValues: [ValueID: TensorBuffer]) {
+        self.partitionStates = partitionStates
+        self.hostValues = hostValues
+    }
+}

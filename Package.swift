@@ -80,10 +80,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["NTTensor", "NTGraph", "CNTPlatform"], path: "Tests/TestSupport"),
+    .target(
+        name: "TestSupport", dependencies: ["NTTensor", "NTGraph", "NTRuntime", "CNTPlatform"], path: "Tests/TestSupport"),
     tests("CNTKernelsTests", ["CNTKernels", "CNTPlatform"]),
     tests("NTTensorTests", ["NTTensor"]),
-    tests("NTGraphTests", ["NTGraph", "NTTensor"]),
+    tests("NTGraphTests", ["NTGraph", "NTRuntime", "NTTensor"]),
     tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTFormatsTests", ["NTFormats", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A function of one number: activations and element-wise mathematics. Parameters are those of the Core ML layers of the same names.
-package enum UnaryFunction: Sendable, Hashable, CustomStringConvertible {
+package enum UnaryFunction: Sendable, Hashable {
     case identity
     case relu
     /// max(lo, min(hi, x)); ReLU6 is clip(0, 6).
@@ -51,11 +51,8 @@ package enum UnaryFunction: Sendable, Hashable, CustomStringConvertible {
     /// x == 0 ? 1 : 0
     case logicalNot
 
-    package var description: String {
-        let text = Mirror(reflecting: self).children.first
-        guard let text, let label = text.label else { return String(describing: self as Any).components(separatedBy: ".").last ?? "" }
-        return "\(label)(\(Mirror(reflecting: text.value).children.isEmpty ? "\(text.value)" : Mirror(reflecting: text.value).children.map { "\($0.value)" }.joined(separator: ",")))"
-    }
+    /// For example `relu` or `clip(0.0, 6.0)`: the case as Swift prints it.
+    package var description: String { String(describing: self) }
 
     /// The value in double precision.
     package func evaluate(_ x: Double) -> Double {

@@ -12,13 +12,14 @@ let floor0: [Target] = [
     .systemLibrary(
         name: "COpenCL", pkgConfig: "OpenCL", providers: [.apt(["ocl-icd-opencl-dev", "opencl-headers"])]),
     .systemLibrary(name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
-    .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
 ]
 
 let floor1: [Target] = [
     .target(name: "NTTensor", dependencies: ["CNTPlatform"]),
+    .target(name: "CNTCodecs", dependencies: ["CJPEG", "CPNG"]),
     .target(
         name: "CNTKernels", dependencies: ["CNTPlatform"], path: "Kernels/CPU", publicHeadersPath: "include"),
 ]
@@ -39,7 +40,7 @@ let floor4: [Target] = [
         dependencies: ["CNTPlatform", "CNTKernelSources", "COpenCL", "NTTensor", "NTGraph", "NTRuntime"]),
     .target(
         name: "NTImage",
-        dependencies: ["CNTPlatform", "CNTKernels", "CTurboJPEG", "CPNG", "CWebP", "NTTensor"]),
+        dependencies: ["CNTPlatform", "CNTKernels", "CNTCodecs", "CWebP"]),
 ]
 
 let floor5: [Target] = [
@@ -89,7 +90,7 @@ let tests: [Target] = [
     tests("NTFormatsTests", ["NTFormats", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
-    tests("NTImageTests", ["NTImage"]),
+    tests("NTImageTests", ["NTImage", "CNTKernels", "CNTPlatform"]),
     tests("NeedletailTests", ["Needletail", "NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),
     tests("CoreMLTests", ["CoreML", "CoreVideo", "CoreGraphics"]),

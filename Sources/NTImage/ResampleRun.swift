@@ -1,0 +1,144 @@
+import CNTKernels
+
+/// One pass of one picture through a plan: rows are converted, narrowed, combined and stored while they are still in the cache.
+///
+/// Upright and mirrored pictures go columns first, then rows. Turned ones go rows first, then columns, because their stored rows are the
+/// target's columns: so the target's horizontal axis is always resampled first and rounding is the same for all orientations.
+struct ResampleRun {
+    let plan: ResamplePlan
+    let view: PixelView
+    let sink: PixelSink
+    let kernels: nt_image_kernels
+    let scratch: UnsafeMutablePointer<UInt8>
+
+    func run() {
+        clearMargins()
+        if plan.isTransposed { runTransposed() } else { runUpright() }
+    }
+
+    /// Row `row` ready for resampling: in place where it can be, else converted into `slot`.
+    private func prepared(_ row: Int, slot: UnsafeMutablePointer<UInt8>) -> UnsafePointer<UInt8> {
+        let start = (view.base + row * view.bytesPerRow).assumingMemoryBound(to: UInt8.self) + plan.column * plan.pixelBytes
+        guard plan.conversion.isNone else {
+            plan.conversion.convert(
+                view, row: row, column: plan.column, count: plan.columnCount, into: slot, intermediate: scratch + plan.layout.intermediate,
+                kernels: kernels)
+            return UnsafePointer(slot)
+        }
+        guard plan.copiesRows else { return start }
+        slot.update(from: start, count: plan.columnCount * plan.pixelBytes)
+        return UnsafePointer(slot)
+    }
+
+    private func narrow(_ rows: [UnsafePointer<UInt8>?], into out: [UnsafeMutablePointer<UInt8>?]) {
+        plan.horizontal.withTable { table in
+            rows.withUnsafeBufferPointer { rows in
+                out.withUnsafeBufferPointer { out in
+                    if plan.pixelBytes == 4 {
+                        kernels.resample_columns_px4(rows.baseAddress, out.baseAddress, table)
+                    } else {
+                        kernels.resample_columns_px1(rows.baseAddress, out.baseAddress, table)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Output element `i` of the vertical axis from the rows that `pointer` finds.
+    private func combine(
+        _ i: Int, pointers: inout [UnsafePointer<UInt8>?], byteCount: Int, into out: UnsafeMutablePointer<UInt8>,
+        _ pointer: (Int) -> UnsafePointer<UInt8>
+    ) {
+        let axis = plan.vertical
+        let first = Int(axis.first[i])
+        let used = Int(axis.used[i])
+        for k in 0..<used { pointers[k] = pointer(first + k) }
+        let taps = (used + 3) / 4 * 4
+        for k in used..<taps { pointers[k] = pointers[used - 1] }
+        pointers.withUnsafeBufferPointer { rows in
+            axis.high.withUnsafeBufferPointer { high in
+                axis.low.withUnsafeBufferPointer { low in
+                    guard let rows = rows.baseAddress, let high = high.baseAddress, let low = low.baseAddress else { return }
+                    kernels.resample_rows(rows, Int32(taps), high + i * axis.taps, low + i * axis.taps, out, byteCount)
+                }
+            }
+        }
+    }
+
+    /// Output indices in the order in which their windows go up through the stored rows.
+    private func outputIndex(_ step: Int) -> Int {
+        plan.vertical.isMirrored ? plan.vertical.count - 1 - step : step
+    }
+
+    private func runUpright() {
+        let axis = plan.vertical
+        let ring = scratch + plan.layout.ring
+        let sources = scratch + plan.layout.sources
+        let trash = scratch + plan.layout.trash
+        let line = scratch + plan.layout.line
+        let last = axis.span.upperBound - 1
+        var rows = [UnsafePointer<UInt8>?](repeating: nil, count: 4)
+        var outs = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 4)
+        var pointers = [UnsafePointer<UInt8>?](repeating: nil, count: axis.taps)
+        func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> { ring + (row % plan.ringCount) * plan.narrowStride }
+        var next = axis.span.lowerBound
+        for step in 0..<axis.count {
+            let i = outputIndex(step)
+            let first = Int(axis.first[i])
+            let end = first + Int(axis.used[i])
+            next = max(next, first)
+            while next < end {
+                for r in 0..<4 {
+                    let row = next + r
+                    rows[r] = row <= last ? prepared(row, slot: sources + r * plan.sourceStride) : rows[r - 1]
+                    outs[r] = row <= last ? slot(row) : trash + r * plan.narrowStride
+                }
+                narrow(rows, into: outs)
+                next = min(next + 4, last + 1)
+            }
+            combine(i, pointers: &pointers, byteCount: plan.horizontal.count * plan.pixelBytes, into: line) {
+                UnsafePointer(slot($0))
+            }
+            store(line, count: plan.horizontal.count, x: 0, y: i, alongColumn: false)
+        }
+    }
+
+    private func runTransposed() {
+        let axis = plan.vertical
+        let ring = scratch + plan.layout.ring
+        let sources = scratch + plan.layout.sources
+        let narrowed = scratch + plan.layout.trash
+        var rows = [UnsafePointer<UInt8>?](repeating: nil, count: 4)
+        var outs = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 4)
+        for r in 0..<4 {
+            rows[r] = UnsafePointer(sources + r * plan.sourceStride)
+            outs[r] = narrowed + r * plan.narrowStride
+        }
+        var pointers = [UnsafePointer<UInt8>?](repeating: nil, count: axis.taps)
+        func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> {
+            plan.conversion.isNone ? ring : ring + (row % plan.ringCount) * plan.sourceStride
+        }
+        var next = axis.span.lowerBound
+        for start in stride(from: 0, to: axis.count, by: 4) {
+            let count = min(4, axis.count - start)
+            for r in 0..<count {
+                let i = outputIndex(start + r)
+                let first = Int(axis.first[i])
+                if !plan.conversion.isNone {
+                    next = max(next, first)
+                    while next < first + Int(axis.used[i]) {
+                        _ = prepared(next, slot: slot(next))
+                        next += 1
+                    }
+                }
+                combine(i, pointers: &pointers, byteCount: plan.columnCount * plan.pixelBytes, into: sources + r * plan.sourceStride) {
+                    plan.conversion.isNone ? prepared($0, slot: ring) : UnsafePointer(slot($0))
+                }
+            }
+            narrow(rows, into: outs)
+            for r in 0..<count {
+                store(narrowed + r * plan.narrowStride, count: plan.horizontal.count, x: outputIndex(start + r), y: 0, alongColumn: true)
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 """Runs the layers of a written .mlmodel in double precision with numpy, to check the file itself.
 
-Knows only the layers that mlmodel_writer writes, by the rules of the NeuralNetwork message: it reads
-the protobuf fields, not the Keras weights.
+Knows only the layers that mlmodel_writer and Benchmarks/make_networks.py write, by the rules of the NeuralNetwork
+message: it reads the protobuf fields, not the weights that the file was made from.
 """
 
 import numpy as np
@@ -10,13 +10,20 @@ import numpy as np
 def probabilities(spec, pixels: np.ndarray) -> np.ndarray:
     """The blob `classLabelProbs`, float64 (labels). `pixels`: (1, C, H, W), values 0...255."""
     network = spec.neuralNetworkClassifier
-    blobs = {"image": _preprocess(network, pixels[0].astype(np.float64))}
+    return blobs(network, pixels)[network.labelProbabilityLayerName].reshape(-1)
+
+
+def blobs(network, pixels: np.ndarray) -> dict[str, np.ndarray]:
+    """Every blob of a network with the one input `image`, as (C, H, W)."""
+    values = {"image": _preprocess(network, pixels[0].astype(np.float64))}
     for layer in network.layers:
-        blobs[layer.output[0]] = _run(layer, [blobs[name] for name in layer.input])
-    return blobs[network.labelProbabilityLayerName].reshape(-1)
+        values[layer.output[0]] = _run(layer, [values[name] for name in layer.input])
+    return values
 
 
 def _preprocess(network, image: np.ndarray) -> np.ndarray:
+    if not network.preprocessing:
+        return image
     scaler = network.preprocessing[0].scaler
     biases = [scaler.grayBias] if image.shape[0] == 1 else [scaler.redBias, scaler.greenBias, scaler.blueBias]
     return image * scaler.channelScale + np.array(biases)[:, None, None]
@@ -46,6 +53,12 @@ def _run(layer, inputs: list[np.ndarray]) -> np.ndarray:
             return _windows(x, rule.kernelSize, rule.stride, _amounts(rule, x), -np.inf).max(axis=(-2, -1))
         case "add":
             return sum(inputs[1:], start=x)
+        case "concat":
+            return np.concatenate(inputs)
+        case "innerProduct":
+            rule = layer.innerProduct
+            weights = np.array(rule.weights.floatValue, dtype=np.float64).reshape(rule.outputChannels, rule.inputChannels)
+            return (weights @ x.reshape(-1) + np.array(rule.bias.floatValue))[:, None, None]
         case "softmax":
             shifted = np.exp(x - x.max(axis=0))
             return shifted / shifted.sum(axis=0)
@@ -58,7 +71,8 @@ def _amounts(rule, x: np.ndarray) -> list[tuple[int, int]]:
     """Padding before and after on height and width."""
     kind = rule.WhichOneof("ConvolutionPaddingType" if hasattr(rule, "nGroups") else "PoolingPaddingType")
     if kind != "same":
-        return [(0, 0), (0, 0)]
+        edges = rule.valid.paddingAmounts.borderAmounts
+        return [(edge.startEdgeSize, edge.endEdgeSize) for edge in edges] or [(0, 0), (0, 0)]
     result = []
     for size, kernel, stride in zip(x.shape[1:], rule.kernelSize, rule.stride):
         total = max(0, (-(-size // stride) - 1) * stride + kernel - size)

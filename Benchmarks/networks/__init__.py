@@ -1,0 +1,1 @@
+"""The benchmark networks: real architectures with random weights, written to several file formats."""

@@ -1,0 +1,94 @@
+import Foundation
+import NTTensor
+
+/// The bytes of a file, mapped into memory or read; immutable and alive as long as anything points into them.
+///
+/// Small files are read, so that another process that shortens them meanwhile does no harm; large ones are mapped, so that weights cost
+/// no copy.
+package final class ByteStorage: @unchecked Sendable {
+    /// Files from this size on are mapped.
+    static let mappingThreshold = 16 << 20
+    /// The largest file that is opened: 2 GiB, protobuf's own limit.
+    package static let maximumByteCount = Int(Int32.max)
+
+    let bytes: UnsafeRawBufferPointer
+    private let isMapped: Bool
+
+    /// A copy of `data`.
+    package init(copying data: [UInt8]) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, data.count), alignment: 64)
+        memory.copyBytes(from: data)
+        bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<data.count])
+        isMapped = false
+    }
+
+    /// The bytes of a file. Throws `FormatError`: missing, unreadable, empty, too large; a folder is `badPackage`.
+    package init(contentsOf url: URL) throws {
+        let path = url.path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw FormatError(
+                code == ENOENT || code == ENOTDIR ? .missing : .unreadable, path: path,
+                code == ENOENT || code == ENOTDIR ? "no such file" : "cannot be opened: \(String(cString: strerror(code)))")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FormatError(.unreadable, path: path, "cannot be examined") }
+        if status.st_mode & S_IFMT == S_IFDIR { throw FormatError(.badPackage, path: path, "is a folder, expected a file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FormatError(.unreadable, path: path, "is no regular file") }
+        let count = Int(status.st_size)
+        guard count > 0 else { throw FormatError(.empty, path: path, "the file is empty") }
+        guard count <= Self.maximumByteCount else {
+            throw FormatError(.tooLarge, path: path, "\(count) bytes are more than the \(Self.maximumByteCount) of a model file")
+        }
+        isMapped = count >= Self.mappingThreshold
+        if isMapped {
+            guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED else {
+                throw FormatError(.unreadable, path: path, "cannot be mapped: \(String(cString: strerror(errno)))")
+            }
+            bytes = UnsafeRawBufferPointer(start: memory, count: count)
+            return
+        }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
+        var done = 0
+        while done < count {
+            let step = read(descriptor, memory.baseAddress! + done, count - done)
+            if step < 0, errno == EINTR { continue }
+            if step <= 0 { break }
+            done += step
+        }
+        bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<done])
+        if done != count { throw FormatError(.unreadable, path: path, "expected \(count) bytes, could read \(done)") }
+    }
+
+    deinit {
+        if isMapped { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) } else { bytes.deallocate() }
+    }
+}
+
+/// A part of a `ByteStorage`, which it keeps alive.
+package struct ByteSlice: Sendable {
+    package let storage: ByteStorage
+    /// Lies inside the storage.
+    package let range: Range<Int>
+
+    package init(_ storage: ByteStorage) { (self.storage, range) = (storage, 0..<storage.bytes.count) }
+
+    init(_ storage: ByteStorage, _ range: Range<Int>) { (self.storage, self.range) = (storage, range) }
+
+    package var count: Int { range.count }
+
+    /// The bytes, valid while the storage lives.
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage.bytes[range]) }
+
+    /// Little-endian float32 values as a tensor: over the same memory when it is aligned, a copy otherwise. The count must fit.
+    func floatTensor(_ shape: Shape) throws -> Tensor {
+        guard count == shape.count * 4 else { throw TensorError.wrongByteCount(expected: shape.count * 4, found: count) }
+        let source = bytes
+        if let base = source.baseAddress, Int(bitPattern: base) % 4 == 0 {
+            return try Tensor(.float32(shape), buffer: TensorBuffer(borrowing: source, owner: storage))
+        }
+        return try Tensor(.float32(shape)) { $0.copyMemory(from: source) }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Finds the model file that a URL means: the file itself, or the root model of an `.mlpackage` folder.
+enum ModelPackage {
+    /// The most bytes of a manifest.
+    private static let maximumManifestByteCount = 1 << 20
+
+    /// The file that holds the model. Throws `FormatError`: missing, or a folder that is no sound package.
+    static func modelFile(for url: URL) throws -> URL {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw FormatError(.missing, path: url.path, "no such file")
+        }
+        return isFolder.boolValue ? try rootModel(of: url) : url
+    }
+
+    private static func rootModel(of folder: URL) throws -> URL {
+        func failure(_ reason: String) -> FormatError { FormatError(.badPackage, path: folder.path, reason) }
+        let manifestURL = folder.appendingPathComponent("Manifest.json")
+        guard FileManager.default.fileExists(atPath: manifestURL.path) else {
+            if FileManager.default.fileExists(atPath: folder.appendingPathComponent("coremldata.bin").path) {
+                throw FormatError(
+                    .unsupported, path: folder.path, "is a compiled model (.mlmodelc); use the .mlmodel or .mlpackage it was made from")
+            }
+            throw failure("is a folder without Manifest.json, so no .mlpackage")
+        }
+        let manifest = try ByteStorage(contentsOf: manifestURL)
+        guard manifest.bytes.count <= maximumManifestByteCount else { throw failure("Manifest.json has \(manifest.bytes.count) bytes") }
+        guard let root = try? JSONSerialization.jsonObject(with: Data(manifest.bytes)) as? [String: Any] else {
+            throw failure("Manifest.json is no JSON object")
+        }
+        guard let identifier = root["rootModelIdentifier"] as? String else { throw failure("Manifest.json lacks rootModelIdentifier") }
+        guard let items = root["itemInfoEntries"] as? [String: Any], let item = items[identifier] as? [String: Any] else {
+            throw failure("Manifest.json has no entry for the root model '\(FormatError.shortened(identifier))'")
+        }
+        guard let path = item["path"] as? String, !path.isEmpty else { throw failure("the root model's entry in Manifest.json lacks path") }
+        let parts = path.split(separator: "/")
+        guard !path.hasPrefix("/"), !parts.contains("..") else {
+            throw failure("the root model's path '\(FormatError.shortened(path))' leads out of the package")
+        }
+        let model = folder.appendingPathComponent("Data").appendingPathComponent(path)
+        guard FileManager.default.fileExists(atPath: model.path) else {
+            throw failure("the root model 'Data/\(FormatError.shortened(path))' is missing")
+        }
+        return model
+    }
+}

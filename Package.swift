@@ -52,11 +52,11 @@ let floor5: [Target] = [
 let floor6: [Target] = [
     .target(name: "CNTAppleTypes"),
     .target(name: "CoreGraphics", dependencies: ["NTImage"]),
-    .target(name: "CoreVideo", dependencies: ["CNTAppleTypes", "NTImage"]),
+    .target(name: "CoreVideo", dependencies: ["CNTPlatform", "CoreGraphics", "NTImage"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
     .target(name: "ImageIO", dependencies: ["CNTAppleTypes", "CoreGraphics", "NTImage"]),
     .target(name: "CoreImage", dependencies: ["CoreGraphics", "CoreVideo", "ImageIO", "NTImage"]),
-    .target(name: "UIKit", dependencies: ["CoreGraphics", "CoreImage", "ImageIO"]),
+    .target(name: "UIKit", dependencies: ["CoreGraphics", "CoreImage", "ImageIO", "NTImage"]),
     .target(
         name: "CoreML",
         dependencies: ["Needletail", "NTTensor", "CoreGraphics", "CoreVideo", "CoreMedia", "ImageIO", "CoreImage"]),

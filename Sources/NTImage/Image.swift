@@ -45,4 +45,9 @@ package final class Image: Sendable, PixelSource {
             PixelView(
                 format: format, width: width, height: height, base: UnsafeRawPointer(storage), bytesPerRow: bytesPerRow, extent: extent))
     }
+
+    /// Lends all stored bytes: `height` rows of `bytesPerRow`.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(start: storage, count: bytesPerRow * height))
+    }
 }

@@ -42,7 +42,7 @@ package enum ImageDecoder {
         return format
     }
 
-    private static var limits: nt_codec_limits {
+    static var limits: nt_codec_limits {
         nt_codec_limits(
             max_pixels: UInt64(ImageLimits.maximumPixelCount), max_scans: UInt32(ImageLimits.maximumScanCount),
             max_scan_pixels: UInt64(ImageLimits.maximumScanPixelCount))

@@ -70,7 +70,7 @@ package struct ImagePreprocessor: Sendable, Hashable {
     }
 
     private func prepare(_ source: some PixelSource, into sink: PixelSink) throws {
-        let orientation = geometry.orientation ?? source.embeddedOrientation
+        let orientation = source.storedOrientation.followed(by: geometry.orientation ?? source.embeddedOrientation)
         try source.withPixels(for: geometry) { view in
             let key = ResamplePlan.Key(
                 geometry: geometry, color: color, orientation: orientation, format: view.format, width: view.width,

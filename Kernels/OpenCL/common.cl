@@ -1,0 +1,39 @@
+// Loads and stores of both element types. A tensor's element type is a macro that says `float` or `half`; arithmetic is in float.
+// `LOAD(T, p, i)` reads one element, `LOADV(W, T, p, i)` W consecutive ones; no alignment beyond the element's is assumed.
+#define NT_PASTE2_(a, b) a##b
+#define NT_PASTE2(a, b) NT_PASTE2_(a, b)
+#define NT_PASTE4_(a, b, c, d) a##b##c##d
+#define NT_PASTE4(a, b, c, d) NT_PASTE4_(a, b, c, d)
+
+#define LOAD(T, p, i) LOADV(1, T, p, i)
+#define STORE(T, p, i, v) STOREV(1, T, p, i, v)
+#define LOADV(W, T, p, i) NT_PASTE4(NT_LOAD, W, _, T)(p, i)
+#define STOREV(W, T, p, i, v) NT_PASTE4(NT_STORE, W, _, T)(p, i, v)
+
+#define NT_LOAD1_float(p, i) ((p)[i])
+#define NT_LOAD4_float(p, i) vload4(0, (p) + (i))
+#define NT_LOAD8_float(p, i) vload8(0, (p) + (i))
+#define NT_LOAD16_float(p, i) vload16(0, (p) + (i))
+#define NT_STORE1_float(p, i, v) ((p)[i] = (v))
+#define NT_STORE4_float(p, i, v) vstore4(v, 0, (p) + (i))
+#define NT_STORE8_float(p, i, v) vstore8(v, 0, (p) + (i))
+#define NT_STORE16_float(p, i, v) vstore16(v, 0, (p) + (i))
+
+#define NT_LOAD1_half(p, i) vload_half(i, p)
+#define NT_LOAD4_half(p, i) vload_half4(0, (p) + (i))
+#define NT_LOAD8_half(p, i) vload_half8(0, (p) + (i))
+#define NT_LOAD16_half(p, i) vload_half16(0, (p) + (i))
+#define NT_STORE1_half(p, i, v) vstore_half_rte(v, i, p)
+#define NT_STORE4_half(p, i, v) vstore_half4_rte(v, 0, (p) + (i))
+#define NT_STORE8_half(p, i, v) vstore_half8_rte(v, 0, (p) + (i))
+#define NT_STORE16_half(p, i, v) vstore_half16_rte(v, 0, (p) + (i))
+
+// The vector of W floats; `VEC(1)` is a plain float.
+#define VEC(W) NT_PASTE2(nt_float, W)
+typedef float nt_float1;
+typedef float4 nt_float4;
+typedef float8 nt_float8;
+typedef float16 nt_float16;
+
+// A function of `functions.cl` for vectors of W floats.
+#define FUNCTION(name, W) NT_PASTE4(nt_, name, _, W)

@@ -1,0 +1,130 @@
+// Convolution for devices with few wide cores: one work-item keeps TM pixels by NV vectors of VW channels in registers.
+//
+// x is [N, H, W, C] under the strides xN, xH, xW, xC (elements); y and the residual are pixels of O channels, `yPixel` and `rPixel` apart.
+// Weights are packed in panels of TN = NV VW output channels: [group][panel][KH KW C][TN], missing channels zero; bias [group][panel][TN].
+// Dimension 1 of the range is group x panel, dimension 0 runs of `span` tiles. With POINTWISE the kernel is 1x1 with stride 1 and rows of
+// x are `xW` apart. Pixels outside the image read `zeros`, C elements, so that the inner loop has no condition; PLANAR (xC != 1) asks instead.
+#define TN (NV * VW)
+
+#if TM >= 14
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13)
+#elif TM == 12
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11)
+#elif TM == 8
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7)
+#elif TM == 7
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6)
+#elif TM == 6
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5)
+#elif TM == 4
+#define ROWS(M) M(0) M(1) M(2) M(3)
+#elif TM == 2
+#define ROWS(M) M(0) M(1)
+#else
+#define ROWS(M) M(0)
+#endif
+
+#if NV == 4
+#define VECTORS(M, i) M(i, 0) M(i, 1) M(i, 2) M(i, 3)
+#elif NV == 2
+#define VECTORS(M, i) M(i, 0) M(i, 1)
+#else
+#define VECTORS(M, i) M(i, 0)
+#endif
+
+#define DECLARE(i, v) VEC(VW) sum##i##_##v = LOADV(VW, float, bias, v * VW);
+#define DECLARE_ROW(i) VECTORS(DECLARE, i)
+#define WEIGHT(i, v) VEC(VW) weight##v = LOADV(VW, S, panel, v * VW);
+#define ACCUMULATE(i, v) sum##i##_##v = fma((VEC(VW))(value##i), weight##v, sum##i##_##v);
+
+#ifdef POINTWISE
+#define PLACE(i) global const X_T *row##i = x + (size_t)min(m + i, pixels - 1) * xW;
+#else
+#define PLACE(i) \
+    int index##i = min(m + i, pixels - 1); \
+    int line##i = index##i / OW; \
+    int left##i = (index##i - line##i * OW) * SW - PL; \
+    int image##i = line##i / OH; \
+    int top##i = (line##i - image##i * OH) * SH - PT; \
+    global const X_T *origin##i = x + ((size_t)image##i * xN);
+#endif
+
+#ifdef PLANAR
+#define TAP(i) \
+    int y##i = top##i + ky * DH, x##i = left##i + kx * DW; \
+    int inside##i = y##i >= 0 && y##i < H && x##i >= 0 && x##i < WIDTH; \
+    global const X_T *row##i = origin##i + (inside##i ? y##i * xH + x##i * xW : 0);
+#define VALUE(i) float value##i = inside##i ? LOAD(X_T, row##i, c * xC) : 0.0f;
+#else
+#define TAP(i) \
+    int y##i = top##i + ky * DH, x##i = left##i + kx * DW; \
+    int inside##i = y##i >= 0 && y##i < H && x##i >= 0 && x##i < WIDTH; \
+    global const X_T *row##i = inside##i ? origin##i + (y##i * xH + x##i * xW) : zeros;
+#define VALUE(i) float value##i = LOAD(X_T, row##i, c);
+#endif
+#define MULTIPLY(i) { VALUE(i) VECTORS(ACCUMULATE, i) }
+
+#ifdef RESIDUAL
+#define RESIDUAL_VECTOR(at) LOADV(VW, S, residual, at)
+#define RESIDUAL_ONE(at) LOAD(S, residual, at)
+#else
+#define RESIDUAL_VECTOR(at) ((VEC(VW))(0.0f))
+#define RESIDUAL_ONE(at) 0.0f
+#endif
+
+#define FINISH(i, v) \
+    if (first + v * VW + VW <= O) { \
+        VEC(VW) total = sum##i##_##v + RESIDUAL_VECTOR(atR + v * VW); \
+        STOREV(VW, S, y, at + v * VW, FUNCTION(activate, VW)(total, p, q)); \
+    } else if (first + v * VW < O) { \
+        float part[VW]; \
+        STOREV(VW, float, part, 0, sum##i##_##v); \
+        for (int j = 0; j < O - first - v * VW; j++) { \
+            float total = part[j] + RESIDUAL_ONE(atR + v * VW + j); \
+            STORE(S, y, at + v * VW + j, FUNCTION(activate, 1)(total, p, q)); \
+        } \
+    }
+#define FINISH_ROW(i) \
+    if (m + i < pixels) { \
+        size_t at = (size_t)(m + i) * yPixel + first, atR = (size_t)(m + i) * rPixel + first; \
+        VECTORS(FINISH, i) \
+    }
+
+kernel void nt_convolution(
+    global const X_T *x, global const S *weights, global const float *biases, global const S *residual, global S *y,
+    global const X_T *zeros, int pixels, int O, int C, int panels, int span, int offsetX, int offsetY, int offsetR,
+    int xN, int xH, int xW, int xC, int yPixel, int rPixel, int H, int WIDTH, int OH, int OW, int KH, int KW, int SH,
+    int SW, int DH, int DW, int PT, int PL, float p, float q)
+{
+    int tileColumn = (int)get_global_id(1);
+    int group = tileColumn / panels;
+    int first = (tileColumn - group * panels) * TN;
+    global const float *bias = biases + (size_t)tileColumn * TN;
+    x += offsetX + group * C * xC;
+    y += offsetY + group * O;
+    residual += offsetR + group * O;
+    int m = (int)get_global_id(0) * span * TM;
+    int stop = min(pixels, m + span * TM);
+    for (; m < stop; m += TM) {
+        global const S *panel = weights + (size_t)tileColumn * KH * KW * C * TN;
+        ROWS(DECLARE_ROW)
+        ROWS(PLACE)
+#ifdef POINTWISE
+        for (int c = 0; c < C; c++, panel += TN) {
+            VECTORS(WEIGHT, 0)
+            ROWS(MULTIPLY)
+        }
+#else
+        for (int ky = 0; ky < KH; ky++) {
+            for (int kx = 0; kx < KW; kx++) {
+                ROWS(TAP)
+                for (int c = 0; c < C; c++, panel += TN) {
+                    VECTORS(WEIGHT, 0)
+                    ROWS(MULTIPLY)
+                }
+            }
+        }
+#endif
+        ROWS(FINISH_ROW)
+    }
+}

@@ -1,0 +1,252 @@
+// Operators that combine elements of a lane: reductions, softmax, normalisations over axes.
+//
+// A lane is what the reduced axes span at one place of the kept axes. meta holds three numbers per axis, kept axes first, then the reduced:
+// extent, stride of x, stride of y. The last reduced axis is the inner one of `inner` elements; `outer` is the product of the others.
+// GROUP work-items share a lane and meet in local memory; with GROUP 1 an item does a lane alone.
+// Long sums are taken in blocks whose totals are added with compensation (Kahan), so that they keep their digits.
+#if GROUP == 1
+#define LANE_BEGIN() \
+    int lane = (int)get_global_id(0), member = 0; \
+    if (lane >= lanes) return;
+#else
+#define LANE_BEGIN() \
+    local float shared_[GROUP]; \
+    int lane = (int)get_group_id(0), member = (int)get_local_id(0);
+#endif
+
+#define LANE_BASES() \
+    int baseX = offsetX, baseY = offsetY; \
+    for (int axis = keptRank - 1, rest = lane; axis >= 0; axis--) { \
+        int next = rest / meta[3 * axis], place = rest - next * meta[3 * axis]; \
+        rest = next; \
+        baseX += place * meta[3 * axis + 1]; \
+        baseY += place * meta[3 * axis + 2]; \
+    }
+
+// Runs the body for this item's elements, with atX, atY their places and `element` their row-major index in the lane.
+#define LANE_EACH(body) \
+    for (int o = 0; o < outer; o++) { \
+        int rowX = baseX, rowY = baseY; \
+        for (int axis = keptRank + reducedRank - 2, rest = o; axis >= keptRank; axis--) { \
+            int next = rest / meta[3 * axis], place = rest - next * meta[3 * axis]; \
+            rest = next; \
+            rowX += place * meta[3 * axis + 1]; \
+            rowY += place * meta[3 * axis + 2]; \
+        } \
+        for (int j = member; j < inner; j += GROUP) { \
+            int atX = rowX + j * stepX, atY = rowY + j * stepY, element = o * inner + j; \
+            (void)atX; (void)atY; (void)element; \
+            body \
+        } \
+    }
+
+#if GROUP == 1
+#define SHARE(variable, combine) {}
+#else
+// Combines every item's `variable` and gives all of them the result.
+#define SHARE(variable, combine) { \
+    shared_[member] = variable; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    for (int half_ = GROUP / 2; half_ > 0; half_ /= 2) { \
+        if (member < half_) { \
+            float a = shared_[member], b = shared_[member + half_]; \
+            shared_[member] = combine; \
+        } \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    } \
+    variable = shared_[0]; \
+    barrier(CLK_LOCAL_MEM_FENCE); }
+#endif
+
+// A sum in blocks of 64, the blocks' totals compensated.
+typedef struct { float total, lost, block; int count; } nt_sum;
+void nt_sum_flush(nt_sum *s)
+{
+    float add = s->block - s->lost, next = s->total + add;
+    s->lost = isfinite(next) ? (next - s->total) - add : 0.0f;
+    s->total = next;
+    s->block = 0.0f;
+    s->count = 0;
+}
+void nt_sum_add(nt_sum *s, float value)
+{
+    s->block += value;
+    if (++s->count == 64) nt_sum_flush(s);
+}
+float nt_sum_value(nt_sum *s)
+{
+    nt_sum_flush(s);
+    return s->total;
+}
+
+float nt_larger(float a, float b) { return a != a ? a : (b > a || b != b ? b : a); }
+float nt_smaller(float a, float b) { return a != a ? a : (b < a || b != b ? b : a); }
+
+#define ARGUMENTS \
+    global const X_T *x, global OUT_T *y, global const int *meta, int lanes, int keptRank, int reducedRank, int outer, \
+    int inner, int stepX, int stepY, int offsetX, int offsetY, float parameter, int count
+
+#if defined(LANES_REDUCE)
+// One of REDUCE_SUM, _MEAN, _PRODUCT, _MAXIMUM, _MINIMUM, _L1, _L2, _SUM_SQUARE, _LOG_SUM, _SUM_LOG, _LOG_SUM_EXP.
+kernel void nt_reduce(ARGUMENTS)
+{
+    LANE_BEGIN()
+    LANE_BASES()
+#if defined(REDUCE_PRODUCT)
+    float total = 1.0f;
+    LANE_EACH(total *= LOAD(X_T, x, atX);)
+    SHARE(total, a * b)
+#elif defined(REDUCE_MAXIMUM)
+    float total = -INFINITY;
+    LANE_EACH(total = nt_larger(total, LOAD(X_T, x, atX));)
+    SHARE(total, nt_larger(a, b))
+#elif defined(REDUCE_MINIMUM)
+    float total = INFINITY;
+    LANE_EACH(total = nt_smaller(total, LOAD(X_T, x, atX));)
+    SHARE(total, nt_smaller(a, b))
+#else
+    float largest = 0.0f;
+#if defined(REDUCE_LOG_SUM_EXP)
+    largest = -INFINITY;
+    LANE_EACH(largest = fmax(largest, LOAD(X_T, x, atX));)
+    SHARE(largest, fmax(a, b))
+#endif
+    nt_sum sum = {0.0f, 0.0f, 0.0f, 0};
+    LANE_EACH(
+        float value = LOAD(X_T, x, atX);
+#if defined(REDUCE_L1)
+        value = fabs(value);
+#elif defined(REDUCE_L2) || defined(REDUCE_SUM_SQUARE)
+        value = value * value;
+#elif defined(REDUCE_SUM_LOG)
+        value = log(value + parameter);
+#elif defined(REDUCE_LOG_SUM_EXP)
+        value = exp(value - largest);
+#endif
+        nt_sum_add(&sum, value);
+    )
+    float total = nt_sum_value(&sum);
+    SHARE(total, a + b)
+#if defined(REDUCE_MEAN)
+    total /= (float)count;
+#elif defined(REDUCE_L2)
+    total = sqrt(total);
+#elif defined(REDUCE_LOG_SUM)
+    total = log(total);
+#elif defined(REDUCE_LOG_SUM_EXP)
+    total = log(total) + largest;
+#endif
+#endif
+    if (member == 0) STORE(OUT_T, y, baseY, total);
+}
+#endif
+
+#if defined(LANES_SOFTMAX)
+kernel void nt_softmax(ARGUMENTS)
+{
+    LANE_BEGIN()
+    LANE_BASES()
+    float largest = -INFINITY;
+    LANE_EACH(largest = fmax(largest, LOAD(X_T, x, atX));)
+    SHARE(largest, fmax(a, b))
+    nt_sum sum = {0.0f, 0.0f, 0.0f, 0};
+    LANE_EACH(nt_sum_add(&sum, exp(LOAD(X_T, x, atX) - largest));)
+    float total = nt_sum_value(&sum);
+    SHARE(total, a + b)
+#ifdef SOFTMAX_LOG
+    float shift = log(total);
+    LANE_EACH(STORE(OUT_T, y, atY, LOAD(X_T, x, atX) - largest - shift);)
+#else
+    LANE_EACH(STORE(OUT_T, y, atY, exp(LOAD(X_T, x, atX) - largest) / total);)
+#endif
+}
+#endif
+
+#if defined(LANES_NORMALIZE)
+// NORMALIZE_L2: x / sqrt(sum of squares + epsilon). Otherwise (x - mean), with NORMALIZE_VARIANCE over sqrt(variance + epsilon), with
+// EPSILON_OUTSIDE over sqrt(variance) + epsilon.
+kernel void nt_normalize(ARGUMENTS)
+{
+    LANE_BEGIN()
+    LANE_BASES()
+    float mean = 0.0f, divisor = 1.0f;
+#ifndef NORMALIZE_L2
+    nt_sum sum = {0.0f, 0.0f, 0.0f, 0};
+    LANE_EACH(nt_sum_add(&sum, LOAD(X_T, x, atX));)
+    mean = nt_sum_value(&sum);
+    SHARE(mean, a + b)
+    mean /= (float)count;
+#endif
+#if defined(NORMALIZE_L2) || defined(NORMALIZE_VARIANCE)
+    nt_sum squares = {0.0f, 0.0f, 0.0f, 0};
+    LANE_EACH(float value = LOAD(X_T, x, atX) - mean; nt_sum_add(&squares, value * value);)
+    float total = nt_sum_value(&squares);
+    SHARE(total, a + b)
+#ifdef NORMALIZE_L2
+    divisor = sqrt(total + parameter);
+#elif defined(EPSILON_OUTSIDE)
+    divisor = sqrt(total / (float)count) + parameter;
+#else
+    divisor = sqrt(total / (float)count + parameter);
+#endif
+#endif
+    LANE_EACH(STORE(OUT_T, y, atY, (LOAD(X_T, x, atX) - mean) / divisor);)
+}
+#endif
+
+#if defined(LANES_ARGUMENT)
+// The first index of the largest element, with ARGUMENT_MINIMUM of the smallest, along one reduced axis.
+kernel void nt_argument(ARGUMENTS)
+{
+    LANE_BEGIN()
+    LANE_BASES()
+    float best = LOAD(X_T, x, baseX);
+    int index = 0;
+    for (int j = 1; j < inner; j++) {
+        float value = LOAD(X_T, x, baseX + j * stepX);
+#ifdef ARGUMENT_MINIMUM
+        if (value < best) {
+#else
+        if (value > best) {
+#endif
+            best = value;
+            index = j;
+        }
+    }
+    if (member == 0) STORE(OUT_T, y, baseY, (float)index);
+}
+#endif
+
+#if defined(LANES_TOP)
+// The `count` largest elements of a lane in order, with TOP_SMALLEST the smallest, and their indices, equals in order of index. Each round
+// finds the best element after the one before; what does not compare (NaN) comes last.
+kernel void nt_top(ARGUMENTS, global float *indices)
+{
+    LANE_BEGIN()
+    LANE_BASES()
+    float last = 0.0f;
+    int lastIndex = -1;
+    for (int place = 0; place < count; place++) {
+        float best = 0.0f;
+        int index = -1;
+        for (int j = 0; j < inner; j++) {
+            float value = LOAD(X_T, x, baseX + j * stepX);
+#ifdef TOP_SMALLEST
+            value = -value;
+#endif
+            bool later = lastIndex < 0 || value < last || (value == last && j > lastIndex) || (last != last && value != value && j > lastIndex)
+                || (last == last && value != value);
+            bool better = index < 0 || value > best || (best != best && value == value);
+            if (later && better) {
+                best = value;
+                index = j;
+            }
+        }
+        index = max(index, 0);
+        last = best;
+        lastIndex = index;
+        STORE(OUT_T, y, baseY + place * stepY, LOAD(X_T, x, baseX + index * stepX));
+        indices[baseY + place * stepY] = (float)index;
+    }
+}
+#endif

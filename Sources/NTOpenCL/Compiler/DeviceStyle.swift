@@ -1,0 +1,37 @@
+/// How kernels are shaped for a kind of device: defaults, which tuning may replace.
+package struct DeviceStyle: Sendable, Hashable {
+    package enum Family: String, Sendable, Hashable {
+        /// Few cores with wide vectors: long work-items that hold register tiles.
+        case wideCores
+        /// Many cores that hide latency with work-items: groups that share local memory.
+        case manyCores
+    }
+
+    package var family: Family
+    /// Floats of the vectors that kernels are written in: 4, 8 or 16.
+    package var vectorWidth: Int
+    /// Rows of the register tile of convolutions on wide cores.
+    package var tileRows: [Int]
+    /// Work-items along each side of a group on many cores: 8 or 16.
+    package var groupSide: Int
+    /// Pixels in a row that one work-item of a depthwise convolution computes.
+    package var depthwisePixels: Int
+    package var computeUnits: Int
+    package var maximumWorkGroupSize: Int
+
+    /// The defaults for a device of this kind.
+    package init(for device: OpenCLDevice, family: Family? = nil) {
+        self.family = family ?? (device.kind == .gpu ? .manyCores : .wideCores)
+        let widest = self.family == .manyCores ? 4 : 16
+        vectorWidth = [16, 8, 4].first { $0 <= min(widest, max(4, device.nativeFloatVector)) } ?? 4
+        tileRows = vectorWidth == 16 ? [1, 2, 4, 6, 7, 8, 12] : [1, 2, 4, 6]
+        let sides = device.maximumWorkItemSizes.prefix(2)
+        groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
+        depthwisePixels = self.family == .manyCores ? 1 : 4
+        computeUnits = device.computeUnits
+        maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)
+    }
+
+    /// The widest vector that divides `count`, at most `vectorWidth`.
+    func vector(dividing count: Int) -> Int { [16, 8, 4].first { $0 <= vectorWidth && count % $0 == 0 } ?? 1 }
+}

@@ -1,0 +1,191 @@
+import NTGraph
+import NTTensor
+
+/// Convolutions and what runs as one: dense layers, products with constant matrices.
+extension PartitionCompiler {
+    /// A convolution in numbers: x [N, C, H, W] by any strides to out [N, O, OH, OW] with evenly spaced pixels.
+    struct Convolving {
+        var x: DeviceTensor
+        var out: DeviceTensor
+        var residual: DeviceTensor?
+        var weights: UnsafeBufferPointer<Float>
+        var bias: UnsafeBufferPointer<Float>?
+        var groups = 1
+        var kernel = Size2D.one
+        var strides = Size2D.one
+        var dilations = Size2D.one
+        var padding = Padding2D.zero
+        var activation: Activation
+        /// Where the weight of an output channel, a channel of its group and a tap lies in `weights`.
+        var weightIndex: (_ output: Int, _ channel: Int, _ tap: Int) -> Int
+
+        var outputs: Int { out.dims[1] / groups }
+        var channels: Int { x.dims[1] / groups }
+        var pixels: Int { out.dims[0] * out.dims[2] * out.dims[3] }
+        /// Whether every output pixel reads one input pixel, and these are evenly spaced.
+        var isPointwise: Bool {
+            kernel == .one && strides == .one && padding.isZero && groups == 1 && x.strides[1] == 1
+                && x.reshapedRows != nil
+        }
+    }
+
+    func emitConvolution(_ op: Convolution) throws {
+        let weights = try constant(1)
+        let bias = op.hasBias ? try constant(2) : nil
+        let (shape, kernel) = (outputShape(), weights.shape)
+        var x = try input(0)
+        let isDepthwise = op.groups > 1 && kernel[1] == 1 && kernel[0] == op.groups
+        // The kernels read any strides with unit channel stride; a few planar channels (images as they come) are read where they lie.
+        if !x.hasUnitChannelStride, isDepthwise || op.groups > 1 || x.dims[1] > 4 || op.isPointwiseKernel(kernel) {
+            x = try dense(x, order: DeviceTensor.channelsLast(4))
+        }
+        x = x.withUnitChannelStride
+        let out = try makeTensor(shape.dims, order: DeviceTensor.channelsLast(4), type: storedType)
+        var residual: DeviceTensor?
+        if let index = op.residualIndex { residual = try dense(try input(index), order: DeviceTensor.channelsLast(4), type: storedType) }
+        if isDepthwise, residual == nil {
+            try emitDepthwise(op, x: x, weights: weights, bias: bias, out: out)
+        } else {
+            let (depth, taps) = (kernel[1], kernel[2] * kernel[3])
+            try withExtendedLifetime((weights, bias)) {
+                try emitConvolving(
+                    Convolving(
+                        x: x, out: out, residual: residual, weights: weights.floats, bias: bias?.floats, groups: op.groups,
+                        kernel: Size2D(kernel[2], kernel[3]), strides: op.strides, dilations: op.dilations, padding: op.padding,
+                        activation: Activation(op.activation), weightIndex: { ($0 * depth + $1) * taps + $2 }))
+            }
+        }
+        bind(out)
+    }
+
+    func emitDense(_ op: Dense) throws {
+        let weights = try constant(1)
+        let bias = op.hasBias ? try constant(2) : nil
+        let depth = weights.shape[1]
+        try withExtendedLifetime((weights, bias)) {
+            try emitRows(
+                outputs: weights.shape[0], depth: depth, weights: weights.floats, bias: bias?.floats,
+                activation: Activation(op.activation), weightIndex: { o, c, _ in o * depth + c })
+        }
+    }
+
+    /// Rows [..., K] of input 0 times a constant matrix: a 1x1 convolution over as many pixels.
+    func emitRows(
+        outputs: Int, depth: Int, weights: UnsafeBufferPointer<Float>, bias: UnsafeBufferPointer<Float>?, activation: Activation,
+        weightIndex: @escaping (_ output: Int, _ channel: Int, _ tap: Int) -> Int
+    ) throws {
+        let shape = outputShape()
+        let rows = shape.count / max(1, outputs)
+        let source = try input(0)
+        var x = try dense(source, order: DeviceTensor.rowMajor(source.rank))
+        (x.dims, x.strides) = ([1, depth, 1, rows], [rows * depth, 1, rows * depth, depth])
+        let out = try makeTensor(shape.dims, order: DeviceTensor.rowMajor(shape.rank), type: storedType)
+        var pixels = out
+        (pixels.dims, pixels.strides) = ([1, outputs, 1, rows], [rows * outputs, 1, rows * outputs, outputs])
+        try emitConvolving(
+            Convolving(
+                x: x, out: pixels, residual: nil, weights: weights, bias: bias, activation: activation, weightIndex: weightIndex))
+        bind(out)
+    }
+
+    func emitConvolving(_ c: Convolving) throws {
+        guard c.out.count > 0 else { return }
+        switch style.family {
+        case .wideCores: try emitRegisterTiles(c)
+        case .manyCores: try emitLocalTiles(c)
+        }
+    }
+
+    private func emitRegisterTiles(_ c: Convolving) throws {
+        let tile = ConvolutionTile.choose(pixels: c.pixels, outputs: c.outputs, style: style)
+        let width = tile.width
+        let panels = (c.outputs + width - 1) / width
+        var macros = [
+            "S": storedType.rawValue, "X_T": c.x.type.rawValue, "TM": "\(tile.rows)", "NV": "\(tile.vectors)",
+            "VW": "\(tile.vectorWidth)",
+        ]
+        if c.isPointwise {
+            macros["POINTWISE"] = ""
+        } else if c.x.strides[1] != 1 {
+            macros["PLANAR"] = ""
+        }
+        let tiles = (c.pixels + tile.rows - 1) / tile.rows
+        // A work-item is worth a few microseconds of arithmetic, as long as every core gets several.
+        let work = tile.rows * width * c.channels * c.kernel.height * c.kernel.width
+        let span = max(1, min(tiles * panels * c.groups / (style.computeUnits * 16), (1 << 19) / max(1, work), tiles))
+        try launchConvolution(
+            .convolution, c, macros: macros, panelWidth: width, panels: panels, span: span,
+            range: range([(tiles + span - 1) / span, panels * c.groups]),
+            label: "\(c.isPointwise ? "gemm" : "convolution") \(tile.rows)x\(width)")
+    }
+
+    private func emitLocalTiles(_ c: Convolving) throws {
+        let side = style.groupSide
+        let width = side * 4
+        let panels = (c.outputs + width - 1) / width
+        let macros = [
+            "S": storedType.rawValue, "X_T": c.x.type.rawValue, "LX": "\(side)", "LY": "\(side)", "RM": "4", "RN": "4", "BK": "16",
+        ]
+        let groupsOfRows = (c.pixels + width - 1) / width
+        try launchConvolution(
+            .convolutionTiled, c, macros: macros, panelWidth: width, panels: panels, span: 1,
+            range: ([groupsOfRows * side, panels * c.groups * side], [side, side]), label: "tiled gemm \(width)x\(width)")
+    }
+
+    private func launchConvolution(
+        _ source: KernelSource, _ c: Convolving, macros: [String: String], panelWidth: Int, panels: Int, span: Int,
+        range: (global: [Int], local: [Int]), label: String
+    ) throws {
+        var macros = macros
+        if let macro = c.activation.macro { macros[macro] = "" }
+        if c.residual != nil { macros["RESIDUAL"] = "" }
+        let weights = try constantStorage(
+            WeightPacking.panels(
+                c.weights, groups: c.groups, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width,
+                panelWidth: panelWidth, index: c.weightIndex), type: storedType)
+        let bias = try constantStorage(
+            WeightPacking.biasPanels(c.bias, groups: c.groups, outputs: c.outputs, panelWidth: panelWidth))
+        let zeros = c.isPointwise ? c.x.storage : try zeros(c.channels, type: c.x.type)
+        let (x, out, residual) = (c.x, c.out, c.residual ?? c.out)
+        let pixelStride = c.isPointwise ? x.reshapedRows ?? x.strides[3] : x.strides[3]
+        launch(
+            source, "nt_convolution", macros: macros,
+            [
+                .storage(x.storage), .storage(weights), .storage(bias), .storage(residual.storage), .storage(out.storage),
+                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(x.offset),
+                .int(out.offset), .int(residual.offset), .int(x.strides[0]), .int(x.strides[2]), .int(pixelStride),
+                .int(x.strides[1]), .int(out.pixelStride), .int(residual.pixelStride), .int(x.dims[2]), .int(x.dims[3]),
+                .int(out.dims[2]), .int(out.dims[3]), .int(c.kernel.height), .int(c.kernel.width), .int(c.strides.height),
+                .int(c.strides.width), .int(c.dilations.height), .int(c.dilations.width), .int(c.padding.top),
+                .int(c.padding.left), .float(c.activation.p), .float(c.activation.q),
+            ],
+            range: range, reads: [x] + (c.residual.map { [$0] } ?? []), writes: [out],
+            replaceable: c.residual.map { [$0] } ?? [], label: label)
+    }
+}
+
+extension Convolution {
+    /// Whether it multiplies single pixels.
+    func isPointwiseKernel(_ weights: Shape) -> Bool { weights[2] == 1 && weights[3] == 1 }
+}
+
+extension DeviceTensor {
+    /// Whether a rank-4 tensor's channels are neighbours.
+    var hasUnitChannelStride: Bool { dims[1] == 1 || strides[1] == 1 }
+
+    /// The same with the stride of a single channel said to be 1.
+    var withUnitChannelStride: DeviceTensor {
+        var result = self
+        if dims[1] == 1 { result.strides[1] = 1 }
+        return result
+    }
+
+    /// How far apart the pixels of a rank-4 tensor lie when N, H, W are one even run; nil when they are not.
+    var reshapedRows: Int? {
+        let space = IterationSpace(dims: [dims[0], dims[2], dims[3]], operands: [[strides[0], strides[2], strides[3]]], order: [0, 1, 2])
+        return space.dims.count == 1 && space.dims[0] == dims[0] * dims[2] * dims[3] ? space.innerStride(0) : nil
+    }
+
+    /// How far apart the pixels of a result lie; results are laid out evenly.
+    var pixelStride: Int { reshapedRows ?? strides[3] }
+}

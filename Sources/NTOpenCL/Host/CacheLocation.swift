@@ -1,0 +1,20 @@
+import Foundation
+
+/// Where this package keeps what it can make anew: `$XDG_CACHE_HOME/needletail`, `~/.cache/needletail` by default; nowhere when
+/// NEEDLETAIL_CACHE is `off`.
+package struct CacheLocation: Sendable {
+    /// Nil when the cache is off or no home is known.
+    package let folder: URL?
+
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        if environment["NEEDLETAIL_CACHE"]?.lowercased() == "off" {
+            folder = nil
+        } else if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") {
+            folder = URL(fileURLWithPath: base).appendingPathComponent("needletail")
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            folder = URL(fileURLWithPath: home).appendingPathComponent(".cache/needletail")
+        } else {
+            folder = nil
+        }
+    }
+}

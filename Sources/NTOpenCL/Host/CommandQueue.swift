@@ -1,0 +1,89 @@
+import COpenCL
+
+/// An in-order queue of one device. Used by one thread at a time.
+final class CommandQueue: @unchecked Sendable {
+    let queue: cl_command_queue
+    let isProfiling: Bool
+    private let api: OpenCLInterface
+
+    init(_ context: DeviceContext, profiling: Bool = false) throws(OpenCLError) {
+        api = context.api
+        isProfiling = profiling
+        let properties = cl_command_queue_properties(profiling ? CL_QUEUE_PROFILING_ENABLE : 0)
+        queue = try api.create("clCreateCommandQueue", kind: "queue") {
+            clCreateCommandQueue(context.context, context.device.id, properties, &$0)
+        }
+    }
+
+    deinit { api.release(kind: "queue") { clReleaseCommandQueue(queue) } }
+
+    /// Starts copying host bytes to a buffer; they must stay as they are until the queue has come past this.
+    func write(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer) throws(OpenCLError) {
+        guard bytes.count > 0 else { return }
+        try api.check("clEnqueueWriteBuffer") {
+            clEnqueueWriteBuffer(queue, buffer.memory, cl_bool(CL_FALSE), 0, bytes.count, bytes.baseAddress, 0, nil, nil)
+        }
+    }
+
+    /// Copies a buffer's first bytes to the host; with `waits`, returns when all that was queued before and this are done.
+    func read(_ buffer: DeviceBuffer, into bytes: UnsafeMutableRawBufferPointer, waits: Bool) throws(OpenCLError) {
+        guard bytes.count > 0 else { return }
+        try api.check("clEnqueueReadBuffer") {
+            clEnqueueReadBuffer(
+                queue, buffer.memory, cl_bool(waits ? CL_TRUE : CL_FALSE), 0, bytes.count, bytes.baseAddress, 0, nil, nil)
+        }
+    }
+
+    /// Queues a kernel. `global` is a multiple of `local` in every dimension.
+    func launch(_ kernel: DeviceKernel, global: [Int], local: [Int]) throws(OpenCLError) {
+        try api.check("clEnqueueNDRangeKernel") {
+            clEnqueueNDRangeKernel(queue, kernel.kernel, cl_uint(global.count), nil, global, local, 0, nil, nil)
+        }
+    }
+
+    /// Queues a kernel and returns the event that times it; the queue must be profiling.
+    func timedLaunch(_ kernel: DeviceKernel, global: [Int], local: [Int]) throws(OpenCLError) -> DeviceEvent {
+        var event: cl_event?
+        try api.check("clEnqueueNDRangeKernel") {
+            clEnqueueNDRangeKernel(queue, kernel.kernel, cl_uint(global.count), nil, global, local, 0, nil, &event)
+        }
+        guard let event else { throw OpenCLError.call(name: "clEnqueueNDRangeKernel", code: CL_INVALID_EVENT) }
+        return DeviceEvent(event, api: api)
+    }
+
+    /// Waits until everything queued is done.
+    func finish() throws(OpenCLError) { try api.check("clFinish") { clFinish(queue) } }
+
+    /// Hands queued commands to the device.
+    func flush() throws(OpenCLError) { try api.check("clFlush") { clFlush(queue) } }
+
+    /// Waits whatever the interface would answer; what remains when a run breaks off and host memory must no longer be touched.
+    func abandon() { _ = clFinish(queue) }
+}
+
+/// An event of a profiling queue.
+final class DeviceEvent {
+    private let event: cl_event
+    private let api: OpenCLInterface
+
+    init(_ event: cl_event, api: OpenCLInterface) {
+        self.event = event
+        self.api = api
+        api.adopt(kind: "event")
+    }
+
+    deinit { api.release(kind: "event") { clReleaseEvent(event) } }
+
+    /// Seconds from start to end on the device's clock; valid once the event is complete.
+    func seconds() throws(OpenCLError) -> Double {
+        var (start, end): (cl_ulong, cl_ulong) = (0, 0)
+        let size = MemoryLayout<cl_ulong>.size
+        try api.check("clGetEventProfilingInfo") {
+            clGetEventProfilingInfo(event, cl_profiling_info(CL_PROFILING_COMMAND_START), size, &start, nil)
+        }
+        try api.check("clGetEventProfilingInfo") {
+            clGetEventProfilingInfo(event, cl_profiling_info(CL_PROFILING_COMMAND_END), size, &end, nil)
+        }
+        return end > start ? Double(end - start) * 1e-9 : 0
+    }
+}

@@ -1,0 +1,78 @@
+import COpenCL
+import Foundation
+
+/// A context on one device, with the programs built on it. Shared by threads.
+final class DeviceContext: @unchecked Sendable {
+    let api: OpenCLInterface
+    let device: OpenCLDevice
+    let context: cl_context
+    private let cache: ProgramCache?
+    private let lock = NSLock()
+    private var programs: [ProgramKey: DeviceProgram] = [:]
+    private let transferLock = NSLock()
+    private var transferQueue: CommandQueue?
+    private var builds = 0
+
+    /// Programs compiled from source by this context, cache hits left out.
+    var buildCount: Int { lock.withLock { builds } }
+
+    init(_ device: OpenCLDevice, api: OpenCLInterface, cache: ProgramCache?) throws(OpenCLError) {
+        self.api = api
+        self.device = device
+        self.cache = cache
+        context = try api.create("clCreateContext", kind: "context") { code in
+            var id: cl_device_id? = device.id
+            var properties: [cl_context_properties] = [
+                cl_context_properties(CL_CONTEXT_PLATFORM), cl_context_properties(Int(bitPattern: device.platform)), 0,
+            ]
+            return clCreateContext(&properties, 1, &id, nil, nil, &code)
+        }
+    }
+
+    deinit {
+        transferQueue = nil
+        programs = [:]
+        api.release(kind: "context") { clReleaseContext(context) }
+    }
+
+    /// The program of a key: built once per context, loaded from the disk cache when it is there.
+    func program(_ key: ProgramKey) throws(OpenCLError) -> DeviceProgram {
+        lock.lock()
+        defer { lock.unlock() }
+        if let known = programs[key] { return known }
+        let text = key.sourceText
+        let options = key.optionText
+        let entry = cache.map { _ in CacheEntryKey(source: text, options: options, device: device) }
+        if let cache, let entry, let binary = cache.load(entry),
+            let program = try? DeviceProgram.load(binary: binary, name: key.source.rawValue, options: options, on: self)
+        {
+            programs[key] = program
+            return program
+        }
+        let program = try DeviceProgram.build(source: text, name: key.source.rawValue, options: options, on: self)
+        builds += 1
+        if let cache, let entry, let binary = program.binary() { cache.store(binary, for: entry) }
+        programs[key] = program
+        return program
+    }
+
+    /// Copies bytes to a buffer and waits.
+    func upload(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer) throws(OpenCLError) {
+        transferLock.lock()
+        defer { transferLock.unlock() }
+        let queue: CommandQueue
+        if let known = transferQueue {
+            queue = known
+        } else {
+            queue = try CommandQueue(self)
+            transferQueue = queue
+        }
+        do {
+            try queue.write(bytes, to: buffer)
+            try queue.finish()
+        } catch {
+            queue.abandon()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import COpenCL
+
+/// A device of some platform and what it says about itself. Platforms' devices live as long as the process.
+package struct OpenCLDevice: @unchecked Sendable {
+    package enum Kind: String, Sendable { case cpu, gpu, accelerator, other }
+
+    package let id: cl_device_id
+    package let platform: cl_platform_id
+    package let platformName: String
+    package let name: String
+    package let vendor: String
+    /// The OpenCL version with the platform's own remarks.
+    package let version: String
+    package let driverVersion: String
+    package let kind: Kind
+    package let computeUnits: Int
+    package let clockMHz: Int
+    package let globalMemoryBytes: Int
+    /// The largest single buffer.
+    package let maximumAllocationBytes: Int
+    package let localMemoryBytes: Int
+    package let maximumWorkGroupSize: Int
+    package let maximumWorkItemSizes: [Int]
+    /// Where a buffer inside a buffer may begin, in bytes.
+    package let subBufferAlignment: Int
+    /// Floats in the native vector, 0 when the device does not say.
+    package let nativeFloatVector: Int
+    /// Host and device share memory.
+    package let hasUnifiedMemory: Bool
+    package let hasCompiler: Bool
+    package let isAvailable: Bool
+    package let extensions: [String]
+
+    /// Whether the device computes in half precision.
+    package var hasHalfPrecision: Bool { extensions.contains("cl_khr_fp16") }
+
+    /// For people: `AMD EPYC (Portable Computing Language, 3.1+debian)`.
+    package var summary: String { "\(name) (\(platformName), driver \(driverVersion))" }
+
+    init(_ id: cl_device_id, platform: cl_platform_id, platformName: String, api: OpenCLInterface) throws {
+        let query = DeviceQuery(id: id, api: api)
+        self.id = id
+        self.platform = platform
+        self.platformName = platformName
+        name = try query.string(CL_DEVICE_NAME)
+        vendor = try query.string(CL_DEVICE_VENDOR)
+        version = try query.string(CL_DEVICE_VERSION)
+        driverVersion = try query.string(CL_DRIVER_VERSION)
+        let type = try query.number(CL_DEVICE_TYPE, as: cl_device_type.self)
+        kind =
+            type & UInt64(CL_DEVICE_TYPE_GPU) != 0
+            ? .gpu : type & UInt64(CL_DEVICE_TYPE_CPU) != 0
+                ? .cpu : type & UInt64(CL_DEVICE_TYPE_ACCELERATOR) != 0 ? .accelerator : .other
+        computeUnits = max(1, Int(try query.number(CL_DEVICE_MAX_COMPUTE_UNITS, as: cl_uint.self)))
+        clockMHz = Int((try? query.number(CL_DEVICE_MAX_CLOCK_FREQUENCY, as: cl_uint.self)) ?? 0)
+        globalMemoryBytes = Int(clamping: try query.number(CL_DEVICE_GLOBAL_MEM_SIZE, as: cl_ulong.self))
+        maximumAllocationBytes = Int(clamping: try query.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE, as: cl_ulong.self))
+        localMemoryBytes = Int(clamping: try query.number(CL_DEVICE_LOCAL_MEM_SIZE, as: cl_ulong.self))
+        maximumWorkGroupSize = max(1, try query.number(CL_DEVICE_MAX_WORK_GROUP_SIZE, as: Int.self))
+        maximumWorkItemSizes = try query.numbers(CL_DEVICE_MAX_WORK_ITEM_SIZES, as: Int.self)
+        subBufferAlignment = max(64, Int(try query.number(CL_DEVICE_MEM_BASE_ADDR_ALIGN, as: cl_uint.self)) / 8)
+        nativeFloatVector = Int((try? query.number(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, as: cl_uint.self)) ?? 0)
+        hasUnifiedMemory = ((try? query.number(CL_DEVICE_HOST_UNIFIED_MEMORY, as: cl_bool.self)) ?? 0) != 0
+        hasCompiler = try query.number(CL_DEVICE_COMPILER_AVAILABLE, as: cl_bool.self) != 0
+        isAvailable = try query.number(CL_DEVICE_AVAILABLE, as: cl_bool.self) != 0
+        extensions = try query.string(CL_DEVICE_EXTENSIONS).split(separator: " ").map(String.init)
+    }
+}
+
+/// Reads a device's properties.
+struct DeviceQuery {
+    let id: cl_device_id
+    let api: OpenCLInterface
+
+    func string(_ property: Int32) throws(OpenCLError) -> String {
+        var size = 0
+        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), 0, nil, &size) }
+        guard size > 0 else { return "" }
+        var bytes = [UInt8](repeating: 0, count: size)
+        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), size, &bytes, nil) }
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        return String(text.drop { $0 == " " })
+    }
+
+    func number<T: FixedWidthInteger>(_ property: Int32, as type: T.Type) throws(OpenCLError) -> T {
+        var value: T = 0
+        try api.check("clGetDeviceInfo") {
+            clGetDeviceInfo(id, cl_device_info(property), MemoryLayout<T>.size, &value, nil)
+        }
+        return value
+    }
+
+    func numbers<T: FixedWidthInteger>(_ property: Int32, as type: T.Type) throws(OpenCLError) -> [T] {
+        var size = 0
+        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), 0, nil, &size) }
+        var values = [T](repeating: 0, count: size / MemoryLayout<T>.size)
+        guard !values.isEmpty else { return [] }
+        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), size, &values, nil) }
+        return values
+    }
+}

@@ -1,0 +1,73 @@
+import COpenCL
+
+/// The devices of all platforms, numbered across them: the graphics processors of every platform keep the order in which the platforms list them.
+package struct OpenCLDeviceList: Sendable {
+    package let devices: [OpenCLDevice]
+    /// Why there is no device, or nil when there is one.
+    package let reason: String?
+
+    /// Asks every installed driver. Never throws: a platform that fails is left out, and named in `reason` when nothing else is found.
+    package init(api: OpenCLInterface = .system) {
+        var devices: [OpenCLDevice] = []
+        var problems: [String] = []
+        do {
+            for platform in try Self.platforms(api) {
+                do {
+                    devices += try Self.devices(of: platform, api)
+                } catch {
+                    problems.append("\(error)")
+                }
+            }
+            if devices.isEmpty, problems.isEmpty { problems.append("the installed drivers offer no device") }
+        } catch OpenCLError.call(_, OpenCLError.platformNotFound) {
+            problems.append("no OpenCL driver is installed")
+        } catch {
+            problems.append("\(error)")
+        }
+        self.devices = devices
+        reason = devices.isEmpty ? problems.joined(separator: "; ") : nil
+    }
+
+    /// The device of a number. Throws when there is none.
+    package func device(_ index: Int) throws(OpenCLError) -> OpenCLDevice {
+        if let reason { throw OpenCLError.noDevice(reason: reason) }
+        guard devices.indices.contains(index) else {
+            throw OpenCLError.noSuchDevice(index: index, count: devices.count)
+        }
+        return devices[index]
+    }
+
+    /// The number of the first graphics processor that can compile programs, or nil.
+    package var firstGPU: Int? { devices.firstIndex { $0.kind == .gpu && $0.isAvailable && $0.hasCompiler } }
+
+    private static func platforms(_ api: OpenCLInterface) throws(OpenCLError) -> [cl_platform_id] {
+        var count: cl_uint = 0
+        try api.check("clGetPlatformIDs") { clGetPlatformIDs(0, nil, &count) }
+        guard count > 0 else { return [] }
+        var ids = [cl_platform_id?](repeating: nil, count: Int(count))
+        try api.check("clGetPlatformIDs") { clGetPlatformIDs(count, &ids, nil) }
+        return ids.compactMap { $0 }
+    }
+
+    private static func devices(of platform: cl_platform_id, _ api: OpenCLInterface) throws -> [OpenCLDevice] {
+        let name = try platformName(platform, api)
+        var count: cl_uint = 0
+        let all = cl_device_type(CL_DEVICE_TYPE_ALL)
+        let status = api.status("clGetDeviceIDs") { clGetDeviceIDs(platform, all, 0, nil, &count) }
+        if status == CL_DEVICE_NOT_FOUND { return [] }
+        guard status == CL_SUCCESS else { throw OpenCLError.call(name: "clGetDeviceIDs", code: status) }
+        guard count > 0 else { return [] }
+        var ids = [cl_device_id?](repeating: nil, count: Int(count))
+        try api.check("clGetDeviceIDs") { clGetDeviceIDs(platform, all, count, &ids, nil) }
+        return try ids.compactMap { $0 }.map { try OpenCLDevice($0, platform: platform, platformName: name, api: api) }
+    }
+
+    private static func platformName(_ platform: cl_platform_id, _ api: OpenCLInterface) throws(OpenCLError) -> String {
+        var size = 0
+        let property = cl_platform_info(CL_PLATFORM_NAME)
+        try api.check("clGetPlatformInfo") { clGetPlatformInfo(platform, property, 0, nil, &size) }
+        var bytes = [UInt8](repeating: 0, count: max(1, size))
+        try api.check("clGetPlatformInfo") { clGetPlatformInfo(platform, property, size, &bytes, nil) }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}

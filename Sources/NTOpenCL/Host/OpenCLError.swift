@@ -1,0 +1,81 @@
+import COpenCL
+
+/// What goes wrong between here and a device.
+package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No device can be used; the reason says whether a driver, a platform or a device is missing.
+    case noDevice(reason: String)
+    /// The device number that was asked for does not exist.
+    case noSuchDevice(index: Int, count: Int)
+    /// An OpenCL call failed.
+    case call(name: String, code: Int32)
+    /// The device's compiler refused a program.
+    case build(program: String, options: String, code: Int32, log: String)
+    /// Something is larger than the device allows.
+    case tooLarge(what: String, byteCount: Int, limit: Int, device: String)
+    /// The device lacks a feature that was asked for.
+    case unsupported(String)
+    /// A layer read an index outside its tensor, as the operator's definition forbids.
+    case indexOutOfRange(layers: [String])
+    /// A layer gave NaN or infinity.
+    case notFinite(layer: String)
+
+    package var description: String {
+        switch self {
+        case .noDevice(let reason): "no OpenCL device: \(reason)"
+        case .noSuchDevice(let index, let count):
+            "OpenCL device \(index) does not exist; there \(count == 1 ? "is 1 device" : "are \(count) devices"), numbered from 0"
+        case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(Self.advice(for: code))"
+        case .build(let program, let options, let code, let log):
+            "the OpenCL program '\(program)' (\(options)) does not build: \(Self.name(of: code))\n\(log)"
+        case .tooLarge(let what, let byteCount, let limit, let device):
+            "\(what) needs \(byteCount) bytes; '\(device)' allows \(limit)"
+        case .unsupported(let reason): reason
+        case .indexOutOfRange(let layers): "an index lies outside its tensor in layer \(layers.map { "'\($0)'" }.joined(separator: " or "))"
+        case .notFinite(let layer): "layer '\(layer)' gives NaN or infinity on the OpenCL device"
+        }
+    }
+
+    private static func advice(for code: Int32) -> String {
+        switch code {
+        case CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY: " (memory is short)"
+        case CL_DEVICE_NOT_AVAILABLE: " (the device is lost or busy)"
+        case platformNotFound: " (no OpenCL driver is installed)"
+        default: ""
+        }
+    }
+
+    /// CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd: no driver is installed.
+    static let platformNotFound: Int32 = -1001
+
+    /// The name of an OpenCL status code in cl.h.
+    package static func name(of code: Int32) -> String {
+        if let name = names[code] { return "\(name) (\(code))" }
+        return "status \(code)"
+    }
+
+    private static let names: [Int32: String] = [
+        CL_DEVICE_NOT_FOUND: "CL_DEVICE_NOT_FOUND", CL_DEVICE_NOT_AVAILABLE: "CL_DEVICE_NOT_AVAILABLE",
+        CL_COMPILER_NOT_AVAILABLE: "CL_COMPILER_NOT_AVAILABLE",
+        CL_MEM_OBJECT_ALLOCATION_FAILURE: "CL_MEM_OBJECT_ALLOCATION_FAILURE", CL_OUT_OF_RESOURCES: "CL_OUT_OF_RESOURCES",
+        CL_OUT_OF_HOST_MEMORY: "CL_OUT_OF_HOST_MEMORY",
+        CL_PROFILING_INFO_NOT_AVAILABLE: "CL_PROFILING_INFO_NOT_AVAILABLE", CL_MEM_COPY_OVERLAP: "CL_MEM_COPY_OVERLAP",
+        CL_BUILD_PROGRAM_FAILURE: "CL_BUILD_PROGRAM_FAILURE", CL_MAP_FAILURE: "CL_MAP_FAILURE",
+        CL_MISALIGNED_SUB_BUFFER_OFFSET: "CL_MISALIGNED_SUB_BUFFER_OFFSET",
+        CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
+        CL_INVALID_VALUE: "CL_INVALID_VALUE", CL_INVALID_DEVICE_TYPE: "CL_INVALID_DEVICE_TYPE",
+        CL_INVALID_PLATFORM: "CL_INVALID_PLATFORM", CL_INVALID_DEVICE: "CL_INVALID_DEVICE",
+        CL_INVALID_CONTEXT: "CL_INVALID_CONTEXT", CL_INVALID_QUEUE_PROPERTIES: "CL_INVALID_QUEUE_PROPERTIES",
+        CL_INVALID_COMMAND_QUEUE: "CL_INVALID_COMMAND_QUEUE", CL_INVALID_MEM_OBJECT: "CL_INVALID_MEM_OBJECT",
+        CL_INVALID_BINARY: "CL_INVALID_BINARY", CL_INVALID_BUILD_OPTIONS: "CL_INVALID_BUILD_OPTIONS",
+        CL_INVALID_PROGRAM: "CL_INVALID_PROGRAM", CL_INVALID_PROGRAM_EXECUTABLE: "CL_INVALID_PROGRAM_EXECUTABLE",
+        CL_INVALID_KERNEL_NAME: "CL_INVALID_KERNEL_NAME", CL_INVALID_KERNEL: "CL_INVALID_KERNEL",
+        CL_INVALID_ARG_INDEX: "CL_INVALID_ARG_INDEX", CL_INVALID_ARG_VALUE: "CL_INVALID_ARG_VALUE",
+        CL_INVALID_ARG_SIZE: "CL_INVALID_ARG_SIZE", CL_INVALID_KERNEL_ARGS: "CL_INVALID_KERNEL_ARGS",
+        CL_INVALID_WORK_DIMENSION: "CL_INVALID_WORK_DIMENSION", CL_INVALID_WORK_GROUP_SIZE: "CL_INVALID_WORK_GROUP_SIZE",
+        CL_INVALID_WORK_ITEM_SIZE: "CL_INVALID_WORK_ITEM_SIZE", CL_INVALID_GLOBAL_OFFSET: "CL_INVALID_GLOBAL_OFFSET",
+        CL_INVALID_EVENT_WAIT_LIST: "CL_INVALID_EVENT_WAIT_LIST", CL_INVALID_EVENT: "CL_INVALID_EVENT",
+        CL_INVALID_OPERATION: "CL_INVALID_OPERATION", CL_INVALID_BUFFER_SIZE: "CL_INVALID_BUFFER_SIZE",
+        CL_INVALID_GLOBAL_WORK_SIZE: "CL_INVALID_GLOBAL_WORK_SIZE", CL_INVALID_PROPERTY: "CL_INVALID_PROPERTY",
+        platformNotFound: "CL_PLATFORM_NOT_FOUND_KHR",
+    ]
+}

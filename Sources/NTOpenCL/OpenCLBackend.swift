@@ -1,0 +1,58 @@
+import NTGraph
+import NTRuntime
+
+/// Runs graphs on one OpenCL device. Safe from any thread; partitions compiled by one backend share its context and programs.
+package struct OpenCLBackend: Backend {
+    package let name = "opencl"
+    package let device: OpenCLDevice
+    let context: DeviceContext
+    package let style: DeviceStyle
+
+    package var deviceDescription: String { device.summary }
+
+    /// The installed devices, numbered across platforms.
+    package static func devices() -> OpenCLDeviceList { OpenCLDeviceList() }
+
+    /// The number of the first graphics processor, or nil when no platform has one.
+    package static var firstGPU: Int? { devices().firstGPU }
+
+    /// The backend on a device of `devices()`. Throws `OpenCLError` when there is none of that number, or it cannot be used.
+    package init(deviceIndex: Int = 0) throws { try self.init(device: try Self.devices().device(deviceIndex)) }
+
+    /// The backend on a device, with kernels shaped for `family` (by default the device's own) and programs kept in `cache`.
+    package init(
+        device: OpenCLDevice, family: DeviceStyle.Family? = nil, api: OpenCLInterface = .system,
+        cache: ProgramCache? = ProgramCache.standard()
+    ) throws {
+        guard device.isAvailable else { throw OpenCLError.noDevice(reason: "'\(device.name)' is not available") }
+        guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
+        self.device = device
+        context = try DeviceContext(device, api: api, cache: cache)
+        style = DeviceStyle(for: device, family: family)
+    }
+
+    package func claim(_ node: Node, in graph: Graph) -> Claim {
+        PartitionCompiler.refusal(of: node, in: graph).map { .refused(reason: $0) } ?? .accepted
+    }
+
+    package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
+        let compiler = PartitionCompiler(
+            partition, context: context, style: style, storedType: try storedType(for: options.precision))
+        try compiler.compile()
+        return try OpenCLPartition(compiler)
+    }
+
+    /// What convolutions keep their values in. Throws when the device lacks the precision.
+    private func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
+        switch precision {
+        case .float32: return .float
+        case .fast: return device.hasHalfPrecision && device.kind == .gpu ? .half : .float
+        case .float16:
+            guard device.hasHalfPrecision else {
+                throw OpenCLError.unsupported("the OpenCL device '\(device.name)' has no half precision (cl_khr_fp16)")
+            }
+            return .half
+        case .bfloat16: throw OpenCLError.unsupported("the OpenCL backend has no bfloat16; use float32 or float16")
+        }
+    }
+}

@@ -32,9 +32,17 @@ void nt_resample_columns_px1_portable(const uint8_t *const rows[4], uint8_t *con
 
 void nt_resample_rows_portable(
     const uint8_t *const *rows, int32_t taps, const int16_t *high, const int16_t *low, uint8_t *out, size_t byte_count) {
-    for (size_t b = 0; b < byte_count; ++b) {
-        int32_t sum = 0;
-        for (int32_t k = 0; k < taps; ++k) sum += (high[k] * 256 + low[k]) * rows[k][b];
-        out[b] = rounded(sum);
+    enum { BLOCK = 64 };  // sums stay in the first-level cache and the inner loop has no carried dependence
+    int32_t sum[BLOCK];
+    for (size_t start = 0; start < byte_count; start += BLOCK) {
+        const size_t count = byte_count - start < BLOCK ? byte_count - start : BLOCK;
+        for (size_t b = 0; b < count; ++b) sum[b] = 0;
+        for (int32_t k = 0; k < taps; ++k) {
+            const int32_t weight = high[k] * 256 + low[k];
+            const uint8_t *row = rows[k] + start;
+            if (weight == 0) continue;
+            for (size_t b = 0; b < count; ++b) sum[b] += weight * row[b];
+        }
+        for (size_t b = 0; b < count; ++b) out[start + b] = rounded(sum[b]);
     }
 }

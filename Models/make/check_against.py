@@ -13,6 +13,7 @@ Prints one line a check; exit status 1 when one fails.
 import argparse
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ def main() -> int:
     parser.add_argument("--backend", action="append", help="may be repeated (default: cpu, reference)")
     parser.add_argument("--threads", type=int, help="passed on where given")
     arguments = parser.parse_args()
+    if shutil.which(arguments.needletail) is None:
+        parser.error(f"{arguments.needletail}: no such program; build it with `swift build -c release`, or name it")
     failures = 0
     for backend in arguments.backend or ["cpu", "reference"]:
         options = ["--backend", backend]

@@ -1,5 +1,19 @@
 // The CPU micro-kernels' contracts, all families. Include this one header.
 #ifndef CNT_KERNELS_H
 #define CNT_KERNELS_H
+
 #include "CNTImageKernels.h"
+
+#include "../conv/conv.h"
+#include "../conv/depthwise_image.h"
+#include "../conv/pool_image.h"
+#include "../conv/separable.h"
+#include "../conv/stem.h"
+#include "../depthwise/depthwise.h"
+#include "../elementwise/elementwise.h"
+#include "../gemm/gemm.h"
+#include "../pack/pack.h"
+#include "../pool/pool.h"
+#include "../softmax/softmax.h"
+
 #endif

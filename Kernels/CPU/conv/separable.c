@@ -1,0 +1,111 @@
+#include "separable.h"
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+// Floats from pixel to pixel of the scratch images: whole cache lines, and no multiple of 4 KiB, which would put the pixels of
+// a tile into the same few sets of the first-level cache.
+static size_t wide_stride(const nt_separable *s) {
+    const size_t lines = (s->depthwise.channels + 15) / 16 * 16;
+    return lines % 256 == 0 ? lines + 16 : lines;
+}
+
+static size_t ring_rows(const nt_separable *s) {
+    const nt_window *w = &s->depthwise.window;
+    return smaller((s->strip_rows - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1, w->in_height);
+}
+
+static size_t ring_count(const nt_separable *s) {
+    return s->has_expansion ? ring_rows(s) * s->depthwise.window.in_width * wide_stride(s) : 0;
+}
+
+size_t nt_separable_scratch_count(const nt_separable *s) {
+    return ring_count(s) + s->strip_rows * s->depthwise.window.out_width * wide_stride(s);
+}
+
+size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes) {
+    nt_separable trial = *s;
+    for (trial.strip_rows = 1; trial.strip_rows < s->depthwise.window.out_height; trial.strip_rows++) {
+        nt_separable next = trial;
+        next.strip_rows++;
+        if (nt_separable_scratch_count(&next) * sizeof(float) > cache_bytes) break;
+    }
+    return trial.strip_rows;
+}
+
+static void run_pointwise(
+    const nt_pointwise *p, size_t pixels, const float *x, size_t x_stride, float *y, size_t y_stride, const float *residual,
+    size_t residual_stride) {
+    const nt_activation *a = &p->activation;
+    nt_gemm_run(
+        p->kernel, pixels, p->outputs, p->channels, x, x_stride, p->packed, p->bias, y, y_stride, residual, residual_stride,
+        a->lo, a->hi);
+    if (a->function < 0) return;
+    for (size_t i = 0; i < pixels; i++) {
+        a->elementwise->unary(a->function, p->outputs, y + i * y_stride, a->alpha, a->beta, y + i * y_stride);
+    }
+}
+
+// Expands input rows from..<to of an image into their places of the ring, in runs that do not wrap.
+static void expand_rows(const nt_separable *s, const float *image, float *ring, size_t from, size_t to) {
+    const size_t width = s->depthwise.window.in_width, wide = wide_stride(s), rows = ring_rows(s);
+    while (from < to) {
+        const size_t slot = from % rows, count = smaller(to - from, rows - slot);
+        run_pointwise(
+            &s->expand, count * width, image + from * width * s->x_stride, s->x_stride, ring + slot * width * wide, wide, NULL,
+            0);
+        from += count;
+    }
+}
+
+// Output rows oy..<oy + count of one image, after its input rows before `*expanded` have been through the ring.
+static void run_strip(
+    const nt_separable *s, const float *image, float *scratch, size_t oy, size_t count, size_t *expanded) {
+    const nt_depthwise_image *d = &s->depthwise;
+    const nt_window *w = &d->window;
+    const size_t wide = wide_stride(s), ring_height = ring_rows(s);
+    float *ring = scratch, *strip = scratch + ring_count(s);
+    const size_t x_stride = s->has_expansion ? wide : s->x_stride;
+    if (s->has_expansion) {
+        const ptrdiff_t top = (ptrdiff_t)(oy * w->stride_y) - (ptrdiff_t)w->pad_top;
+        const ptrdiff_t bottom = top + (ptrdiff_t)((count - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1);
+        const size_t first = top < 0 ? 0 : (size_t)top;
+        const size_t last = bottom < 0 ? 0 : smaller((size_t)bottom, w->in_height);
+        if (*expanded < first) *expanded = first;
+        if (*expanded < last) {
+            expand_rows(s, image, ring, *expanded, last);
+            *expanded = last;
+        }
+    }
+    const float *rows[NT_DEPTHWISE_MAX_HEIGHT];
+    for (size_t r = 0; r < count; r++) {
+        size_t first, last;
+        nt_window_taps(oy + r, w->stride_y, w->pad_top, w->dilation_y, w->kernel_height, w->in_height, &first, &last);
+        for (size_t ky = first; ky < last; ky++) {
+            const size_t iy = (oy + r) * w->stride_y + ky * w->dilation_y - w->pad_top;
+            rows[ky - first] = s->has_expansion ? ring + iy % ring_height * w->in_width * wide
+                                                : image + iy * w->in_width * s->x_stride;
+        }
+        nt_depthwise_image_row(d, rows, first, last, x_stride, strip + r * w->out_width * wide, wide);
+    }
+}
+
+void nt_separable_run(
+    const nt_separable *s, const float *x, float *y, const float *residual, float *scratch, size_t part, size_t parts) {
+    const nt_window *w = &s->depthwise.window;
+    const size_t total = s->depthwise.batch * w->out_height, end = total * (part + 1) / parts;
+    const size_t wide = wide_stride(s);
+    const float *strip = scratch + ring_count(s);
+    size_t index = total * part / parts, expanded = 0, last_image = (size_t)-1;
+    while (index < end) {
+        const size_t image = index / w->out_height, oy = index % w->out_height;
+        if (image != last_image) expanded = 0;
+        last_image = image;
+        const size_t count = smaller(smaller(s->strip_rows, w->out_height - oy), end - index);
+        run_strip(s, x + image * w->in_height * w->in_width * s->x_stride, scratch, oy, count, &expanded);
+        const size_t pixel = index * w->out_width;
+        run_pointwise(
+            &s->project, count * w->out_width, strip, wide, y + pixel * s->y_stride, s->y_stride,
+            residual ? residual + pixel * s->residual_stride : NULL, s->residual_stride);
+        index += count;
+    }
+}

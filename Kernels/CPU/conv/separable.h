@@ -1,0 +1,51 @@
+// Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it
+// (expand, depthwise, project: an inverted residual), N H W C, float32.
+//
+// The image is computed in strips of output rows. What passes between the stages lives in a scratch that stays in cache:
+//
+//   x  --expand-->  ring: the last ring_rows rows of the wide image  --depthwise-->  strip: strip_rows rows  --project-->  y
+//
+// Without an expansion the depthwise stage reads x itself. Every element is computed by the same sums in the same order as
+// by the three stages one after the other; shares (`part` of `parts`, output rows) differ in the expanded rows at their
+// border alone, which both compute.
+#ifndef NT_SEPARABLE_H
+#define NT_SEPARABLE_H
+
+#include "depthwise_image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A pointwise stage.
+typedef struct nt_pointwise {
+    size_t channels, outputs;
+    const nt_gemm_kernel *kernel;
+    const float *packed;   ///< nt_gemm_pack, one tap
+    const float *bias;     ///< nt_gemm_bias_count floats
+    nt_activation activation;
+} nt_pointwise;
+
+typedef struct nt_separable {
+    int has_expansion;
+    nt_pointwise expand;           ///< from x's channels to depthwise.channels
+    nt_depthwise_image depthwise;  ///< its batch and window; x_stride is x's when there is no expansion; y_stride unused
+    nt_pointwise project;
+    size_t x_stride, y_stride, residual_stride;
+    size_t strip_rows;             ///< output rows computed at a time
+} nt_separable;
+
+/// Output rows of a strip so that the scratch takes about `cache_bytes`, at least one.
+size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes);
+
+/// Floats of scratch that one share needs.
+size_t nt_separable_scratch_count(const nt_separable *s);
+
+/// Computes share `part` of `parts`. `residual` is NULL or added before the projection's activation; y overlaps neither x nor scratch.
+void nt_separable_run(
+    const nt_separable *s, const float *x, float *y, const float *residual, float *scratch, size_t part, size_t parts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+// The first convolution of a network, from planar N C H W input to N H W C output, float32.
+//
+// With few input channels a tap's depth is its window row: the kernel's KW columns, which lie side by side in a plane. Each
+// share copies the rows it needs into a scratch with the padding written out, strip by strip, so that no pixel needs a test.
+// On the way the copy can apply the network's preprocessing, x * scale[c] + offset[c]; padding stays zero.
+#ifndef NT_STEM_H
+#define NT_STEM_H
+
+#include "conv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nt_stem {
+    nt_window window;              ///< dilation_x is 1
+    size_t batch, channels, outputs;
+    size_t y_stride;               ///< floats from pixel to pixel
+    const nt_gemm_kernel *kernel;
+    const float *packed;           ///< nt_gemm_pack: taps c, ky; depth kx
+    const float *bias;             ///< nt_gemm_bias_count floats
+    const float *scale, *offset;   ///< `channels` floats each, or NULL
+    nt_activation activation;
+    size_t strip_rows;             ///< output rows of a strip
+} nt_stem;
+
+enum { NT_STEM_MAX_TAPS = 64 };    ///< of channels * kernel_height
+
+/// Output rows of a strip whose scratch fits `cache_bytes`.
+size_t nt_stem_strip_rows(const nt_stem *stem, size_t cache_bytes);
+
+/// Floats of scratch that one share needs.
+size_t nt_stem_scratch_count(const nt_stem *stem);
+
+/// Computes share `part` of `parts` of the output rows.
+void nt_stem_run(const nt_stem *stem, const float *x, float *y, float *scratch, size_t part, size_t parts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,35 @@
+#include "depthwise.h"
+
+#include <CNTPlatform.h>
+
+#define NT_DEPTHWISE_KERNEL(suffix, name, isa, lanes) void nt_depthwise_##suffix(const nt_depthwise_row *row);
+#include "depthwise.inc"
+#undef NT_DEPTHWISE_KERNEL
+
+static const nt_depthwise_kernel kernels[] = {
+#define NT_DEPTHWISE_KERNEL(suffix, name, isa, lanes) {name, isa, lanes, nt_depthwise_##suffix},
+#include "depthwise.inc"
+#undef NT_DEPTHWISE_KERNEL
+};
+
+size_t nt_depthwise_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }
+
+const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index) {
+    return index < nt_depthwise_kernel_count() ? &kernels[index] : NULL;
+}
+
+const nt_depthwise_kernel *nt_depthwise_choose(uint32_t isa) {
+    const nt_depthwise_kernel *best = NULL;
+    for (size_t i = 0; i < nt_depthwise_kernel_count(); i++) {
+        const nt_depthwise_kernel *kernel = &kernels[i];
+        if ((kernel->isa & isa) == kernel->isa && (!best || kernel->lanes > best->lanes)) best = kernel;
+    }
+    return best;
+}
+
+void nt_depthwise_pack(size_t channels, size_t taps, const float *weights, float *packed) {
+    const size_t padded = nt_depthwise_padded(channels);
+    for (size_t t = 0; t < taps; t++) {
+        for (size_t c = 0; c < padded; c++) packed[t * padded + c] = c < channels ? weights[c * taps + t] : 0;
+    }
+}

@@ -1,0 +1,62 @@
+// Depthwise convolution of one output row, N H W C layout, float32.
+//
+//   y[ox][c] = clamp(bias[c] + sum over r, kx of row[r][ox * stride - pad_left + kx * dilation][c] * w[r][kx][c], lo, hi)
+//
+// The caller hands over the input rows that the output row sees, without those that padding supplies: `row_count` of them,
+// with the weights of the first one. Columns outside 0..<in_width count as zero. Sums run over r, then kx, in order,
+// whatever the instruction set's lanes, so results do not depend on how work is split.
+//
+//   weights  [KH][KW][channels rounded up to 16]     bias [channels rounded up to 16]      (nt_depthwise_pack)
+//
+// Nothing is read or written past `channels` of a pixel. y overlaps no input.
+#ifndef NT_DEPTHWISE_H
+#define NT_DEPTHWISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nt_depthwise_row {
+    const float *const *rows;  ///< row_count pointers, each to column 0 of an input row
+    size_t row_count;
+    size_t in_width;
+    size_t x_stride;           ///< floats from column to column of the input
+    const float *weights;      ///< [row_count][kernel_width][weight_stride]
+    size_t weight_stride;      ///< channels rounded up to 16
+    const float *bias;
+    size_t channels;
+    size_t kernel_width, stride, dilation, pad_left;
+    float *y;
+    size_t y_stride;           ///< floats from column to column of the output
+    size_t out_width;
+    float lo, hi;
+} nt_depthwise_row;
+
+typedef void (*nt_depthwise_fn)(const nt_depthwise_row *row);
+
+typedef struct nt_depthwise_kernel {
+    const char *name;
+    uint32_t isa;
+    int lanes;
+    nt_depthwise_fn run;
+} nt_depthwise_kernel;
+
+size_t nt_depthwise_kernel_count(void);
+const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index);
+
+/// The kernel with most lanes that the instruction sets in `isa` allow.
+const nt_depthwise_kernel *nt_depthwise_choose(uint32_t isa);
+
+/// Channels rounded up to the 16 that weights and biases are padded to.
+static inline size_t nt_depthwise_padded(size_t channels) { return (channels + 15) / 16 * 16; }
+
+/// Packs weights [channels][taps] (row-major) to [taps][padded channels], zero-filled.
+void nt_depthwise_pack(size_t channels, size_t taps, const float *weights, float *packed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

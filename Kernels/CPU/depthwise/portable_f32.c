@@ -1,0 +1,4 @@
+#include "depthwise.h"
+#include "../simd/portable.h"
+#include "depthwise_row.h"
+#include "../simd/end.h"

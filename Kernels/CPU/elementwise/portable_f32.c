@@ -1,0 +1,4 @@
+#include "elementwise.h"
+#include "../simd/portable.h"
+#include "elementwise_run.h"
+#include "../simd/end.h"

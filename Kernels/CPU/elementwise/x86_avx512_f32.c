@@ -1,0 +1,6 @@
+#if defined(__x86_64__)
+#include "elementwise.h"
+#include "../simd/avx512.h"
+#include "elementwise_run.h"
+#include "../simd/end.h"
+#endif

@@ -1,0 +1,115 @@
+#include "gemm.h"
+
+#include <CNTPlatform.h>
+#include <string.h>
+
+#define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
+    extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[(rows) * (vectors)];
+#include "gemm.inc"
+#undef NT_GEMM_KERNEL
+
+static const nt_gemm_kernel kernels[] = {
+#define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
+    {name, isa, rows, vectors, lanes, nt_gemm_tiles_##suffix},
+#include "gemm.inc"
+#undef NT_GEMM_KERNEL
+};
+
+size_t nt_gemm_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }
+
+const nt_gemm_kernel *nt_gemm_kernel_at(size_t index) { return index < nt_gemm_kernel_count() ? &kernels[index] : NULL; }
+
+static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// Cycles of one multiply-add of a whole vector: AVX-512 has twice AVX2's lanes and at least its rate per lane; portable
+// code has no fused multiply-add to count on.
+static double vector_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 16 ? 1.0 : kernel->lanes == 8 ? 0.55 : 0.75; }
+
+// Cycles of a tile of r rows and v vectors over depth k: the multiply-adds or the loads, whichever take longer (one load a
+// broadcast, one a vector of B, two loads a cycle), with a share of the shorter for what does not overlap; then the stores.
+static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t k) {
+    const double multiplies = (double)(r * v) * vector_cost(kernel);
+    const double loads = 0.5 * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
+    const double latency = 4.0;  // each sum waits for its last multiply-add
+    double step = multiplies > loads ? multiplies + 0.1 * loads : loads + 0.1 * multiplies;
+    if (step < latency) step = latency;
+    return (double)k * step + 2.0 * (double)(r * v) + 30.0;
+}
+
+double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k) {
+    const size_t mr = (size_t)kernel->rows, nv = (size_t)kernel->vectors;
+    const size_t columns = ceil_div(n, (size_t)kernel->lanes);
+    const double m_full = (double)(m / mr), n_full = (double)(columns / nv);
+    const size_t m_rest = m % mr, n_rest = columns % nv;
+    double cost = m_full * n_full * tile_cost(kernel, mr, nv, k);
+    if (n_rest) cost += m_full * tile_cost(kernel, mr, n_rest, k);
+    if (m_rest) cost += n_full * tile_cost(kernel, m_rest, nv, k);
+    if (m_rest && n_rest) cost += tile_cost(kernel, m_rest, n_rest, k);
+    return cost;
+}
+
+const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa) {
+    const nt_gemm_kernel *best = NULL;
+    double best_cost = 0;
+    for (size_t i = 0; i < nt_gemm_kernel_count(); i++) {
+        const nt_gemm_kernel *kernel = &kernels[i];
+        if ((kernel->isa & isa) != kernel->isa) continue;
+        const double cost = nt_gemm_cost(kernel, m, n, k);
+        // Equal costs go to the taller tile, so that the choice does not depend on the list's order.
+        if (!best || cost < best_cost || (cost == best_cost && kernel->rows > best->rows)) {
+            best = kernel;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth) {
+    return nt_gemm_bias_count(kernel, n) * taps * depth;
+}
+
+size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n) {
+    return ceil_div(n, (size_t)kernel->lanes) * (size_t)kernel->lanes;
+}
+
+void nt_gemm_pack(
+    const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
+    size_t tap_stride, size_t depth_stride, float *packed) {
+    const size_t nr = (size_t)(kernel->vectors * kernel->lanes);
+    for (size_t first = 0; first < n; first += nr) {
+        const size_t columns = n - first < nr ? n - first : nr;
+        const size_t width = nt_gemm_bias_count(kernel, columns);
+        for (size_t t = 0; t < taps; t++) {
+            for (size_t k = 0; k < depth; k++) {
+                const float *source = b + first * column_stride + t * tap_stride + k * depth_stride;
+                for (size_t j = 0; j < columns; j++) packed[j] = source[j * column_stride];
+                memset(packed + columns, 0, (width - columns) * sizeof(float));
+                packed += width;
+            }
+        }
+    }
+}
+
+void nt_gemm_run(
+    const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
+    const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi) {
+    const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
+    const float *rows[32];
+    const float *panel;
+    nt_gemm_tile tile = {
+        .a = rows, .pitch = mr, .b = &panel, .taps = 1, .depth = k, .c_stride = c_stride,
+        .residual_stride = residual_stride, .lo = lo, .hi = hi};
+    for (size_t j = 0; j < n; j += nr) {
+        const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes);
+        panel = packed + j * k;
+        tile.bias = bias + j;
+        tile.last_lanes = columns - (vectors - 1) * lanes;
+        for (size_t i = 0; i < m; i += mr) {
+            const size_t height = m - i < mr ? m - i : mr;
+            for (size_t r = 0; r < height; r++) rows[r] = a + (i + r) * a_stride;
+            tile.c = c + i * c_stride + j;
+            tile.residual = residual ? residual + i * residual_stride + j : NULL;
+            kernel->tiles[(height - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
+        }
+    }
+}

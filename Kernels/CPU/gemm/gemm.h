@@ -1,0 +1,90 @@
+// Matrix products and convolutions as sums of matrix products, float32.
+//
+//   C[i][j] = clamp(bias[j] + sum over t, k of a[t][i][k] * b[t][k][j] (+ residual[i][j]), lo, hi)
+//
+// A row of the result is a pixel (N H W flattened), a column an output channel, t a tap of the convolution's window (one for
+// a plain product), k an input channel. Rows of A are read where they lie, through one pointer per row and tap; padding is a
+// pointer to zeros, or a tap left out. B is packed once, by `nt_gemm_pack`:
+//
+//   panel 0                panel 1               last panel
+//   [tap 0: depth x NR]    [tap 0: depth x NR]   [tap 0: depth x W]     NR = vectors * lanes of the kernel,
+//   [tap 1: depth x NR]    ...                   ...                    W = the columns left, rounded up to lanes, zero-filled
+//
+// The sum of one element runs over t, then k, in order, whatever the tile: results do not depend on how work is split.
+// A NaN stays a NaN through the clamp. C may be the residual itself; nothing else may overlap C. A is never read past `depth`,
+// C never written past its columns; packed B and bias are read in whole vectors.
+#ifndef NT_GEMM_H
+#define NT_GEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The arguments of one micro-kernel call: one tile of the result.
+typedef struct nt_gemm_tile {
+    const float *const *a;    ///< taps x pitch pointers to rows of `depth` floats
+    size_t pitch;             ///< pointers from one tap to the next
+    const float *const *b;    ///< taps pointers to depth x (vectors * lanes) packed floats, aligned to 64 bytes
+    size_t taps;
+    size_t depth;
+    const float *bias;        ///< vectors * lanes floats
+    float *c;
+    size_t c_stride;          ///< floats from row to row
+    const float *residual;    ///< NULL, or laid out like C with a stride of its own
+    size_t residual_stride;
+    size_t last_lanes;        ///< columns in the last vector, 1 to lanes
+    float lo, hi;
+} nt_gemm_tile;
+
+typedef void (*nt_gemm_tile_fn)(const nt_gemm_tile *tile);
+
+/// A family of micro-kernels of one instruction set: one function for each number of rows and of vectors up to the tile's.
+typedef struct nt_gemm_kernel {
+    const char *name;             ///< `avx512 14x32`
+    uint32_t isa;                 ///< NT_ISA_ bits it needs
+    int rows;                     ///< MR
+    int vectors;                  ///< NR / lanes
+    int lanes;
+    const nt_gemm_tile_fn *tiles; ///< [rows][vectors]: tiles[(r - 1) * vectors + (v - 1)]
+} nt_gemm_kernel;
+
+/// All kernels, whether this processor runs them or not.
+size_t nt_gemm_kernel_count(void);
+const nt_gemm_kernel *nt_gemm_kernel_at(size_t index);
+
+/// The kernel with the least estimated cost for a product of m x n x k that the instruction sets in `isa` allow.
+/// The estimate is a function of tile waste and of loads per multiply-add, not of the list's order.
+const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa);
+
+/// The estimate behind `nt_gemm_choose`, in cycles of one core.
+double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k);
+
+/// Floats of packed B for n columns of taps * depth rows.
+size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth);
+
+/// Floats of a packed bias: n rounded up to lanes.
+size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n);
+
+/// Packs b into `packed` (aligned to 64 bytes). The weight of column j, tap t, channel k is b[j * column_stride + t * tap_stride + k * depth_stride].
+void nt_gemm_pack(
+    const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
+    size_t tap_stride, size_t depth_stride, float *packed);
+
+/// Where panel `panel` of packed B begins.
+static inline size_t nt_gemm_panel_offset(const nt_gemm_kernel *kernel, size_t panel, size_t taps, size_t depth) {
+    return panel * (size_t)(kernel->vectors * kernel->lanes) * taps * depth;
+}
+
+/// A plain product of row-major matrices through one kernel: A is m x k with stride a_stride, B packed (one tap), C m x n.
+/// Reads and writes as the contract above says. Single-threaded.
+void nt_gemm_run(
+    const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
+    const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

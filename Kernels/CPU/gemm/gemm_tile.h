@@ -1,0 +1,65 @@
+// The body of every float32 GEMM micro-kernel, written in the primitives of simd/*.h. Rows and vectors are constants at each
+// use, so the loops over them unroll and the sums live in registers.
+
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define NT_UNROLL _Pragma("clang loop unroll(full)")
+
+enum { maximum_rows = 14, maximum_vectors = 4 };
+
+VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+    const vf lo = vset1(t->lo), hi = vset1(t->hi);
+    const size_t last = t->last_lanes;
+    NT_UNROLL for (int i = 0; i < rows; i++) {
+        float *c = t->c + (size_t)i * t->c_stride;
+        const float *r = t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
+        NT_UNROLL for (int j = 0; j < vectors; j++) {
+            vf v = acc[i][j];
+            const int whole = j + 1 < vectors || last == VL;
+            if (r) v += whole ? vload(r + j * VL) : vload_n(r + j * VL, last);
+            v = vmin(hi, vmax(lo, v));
+            if (whole) vstore(c + j * VL, v);
+            else vstore_n(c + j * VL, v, last);
+        }
+    }
+}
+
+VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors) {
+    vf acc[maximum_rows][maximum_vectors];
+    NT_UNROLL for (int j = 0; j < vectors; j++) {
+        const vf bias = vload(t->bias + j * VL);
+        NT_UNROLL for (int i = 0; i < rows; i++) acc[i][j] = bias;
+    }
+    const size_t depth = t->depth, taps = t->taps;
+    for (size_t tap = 0; tap < taps; tap++) {
+        const float *a[maximum_rows];
+        NT_UNROLL for (int i = 0; i < rows; i++) a[i] = t->a[tap * t->pitch + (size_t)i];
+        const float *b = t->b[tap];
+        for (size_t k = 0; k < depth; k++) {
+            vf column[maximum_vectors];
+            NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
+            b += vectors * VL;
+            NT_UNROLL for (int i = 0; i < rows; i++) {
+                const vf x = vset1(a[i][k]);
+                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = vfma(x, column[j], acc[i][j]);
+            }
+        }
+    }
+    gemm_store(t, acc, rows, vectors);
+}
+
+// One function per number of rows and vectors, and their table.
+#define NT_TILE(name, R, V) \
+    static void name##_##R##_##V(const nt_gemm_tile *t) { gemm_tile(t, R, V); }
+#define NT_ENTRY(name, R, V) name##_##R##_##V,
+#define NT_VECTORS_2(X, name, R) X(name, R, 1) X(name, R, 2)
+#define NT_VECTORS_3(X, name, R) NT_VECTORS_2(X, name, R) X(name, R, 3)
+#define NT_VECTORS_4(X, name, R) NT_VECTORS_3(X, name, R) X(name, R, 4)
+#define NT_ROWS_4(X, name, V) V(X, name, 1) V(X, name, 2) V(X, name, 3) V(X, name, 4)
+#define NT_ROWS_6(X, name, V) NT_ROWS_4(X, name, V) V(X, name, 5) V(X, name, 6)
+#define NT_ROWS_7(X, name, V) NT_ROWS_6(X, name, V) V(X, name, 7)
+#define NT_ROWS_9(X, name, V) NT_ROWS_7(X, name, V) V(X, name, 8) V(X, name, 9)
+#define NT_ROWS_14(X, name, V) \
+    NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12) V(X, name, 13) V(X, name, 14)
+#define NT_GEMM_TILES(name, R, V) \
+    NT_ROWS_##R(NT_TILE, name, NT_VECTORS_##V) \
+    const nt_gemm_tile_fn nt_gemm_tiles_##name[R * V] = {NT_ROWS_##R(NT_ENTRY, name, NT_VECTORS_##V)};

@@ -1,0 +1,28 @@
+#include "pool.h"
+
+#include <CNTPlatform.h>
+
+#define NT_POOL_KERNEL(suffix, name, isa, lanes) \
+    void nt_pool_pixel_##suffix(int, const float *const *, size_t, size_t, float, float *); \
+    void nt_pool_sum_##suffix(const float *, size_t, size_t, size_t, size_t, size_t, float, float *);
+#include "pool.inc"
+#undef NT_POOL_KERNEL
+
+static const nt_pool_kernel kernels[] = {
+#define NT_POOL_KERNEL(suffix, name, isa, lanes) {name, isa, lanes, nt_pool_pixel_##suffix, nt_pool_sum_##suffix},
+#include "pool.inc"
+#undef NT_POOL_KERNEL
+};
+
+size_t nt_pool_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }
+
+const nt_pool_kernel *nt_pool_kernel_at(size_t index) { return index < nt_pool_kernel_count() ? &kernels[index] : NULL; }
+
+const nt_pool_kernel *nt_pool_choose(uint32_t isa) {
+    const nt_pool_kernel *best = NULL;
+    for (size_t i = 0; i < nt_pool_kernel_count(); i++) {
+        const nt_pool_kernel *kernel = &kernels[i];
+        if ((kernel->isa & isa) == kernel->isa && (!best || kernel->lanes > best->lanes)) best = kernel;
+    }
+    return best;
+}

@@ -1,0 +1,46 @@
+// Pooling of one output pixel and sums over pixels, N H W C layout, float32.
+//
+//   maximum  y[c] = max over taps of x[c]; a NaN wins
+//   average  y[c] = scale * sum over taps of x[c]
+//   l2       y[c] = sqrt(sum over taps of x[c]^2)
+//
+// Taps are pointers to the pixels inside the input; no taps give 0. Taps are taken in order. y may be none of the taps.
+#ifndef NT_POOL_H
+#define NT_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { NT_POOL_MAXIMUM, NT_POOL_AVERAGE, NT_POOL_L2 };
+
+/// One pixel: `tap_count` pointers to `channels` floats each.
+typedef void (*nt_pool_pixel_fn)(
+    int function, const float *const *taps, size_t tap_count, size_t channels, float scale, float *y);
+
+/// y[c] = scale * sum over rows and columns of x[(row * row_stride + column * x_stride) + c]: global average pooling. Each
+/// row is summed apart and then added to the total, which keeps the rounding error of large images small.
+typedef void (*nt_pool_sum_fn)(
+    const float *x, size_t rows, size_t columns, size_t row_stride, size_t x_stride, size_t channels, float scale, float *y);
+
+typedef struct nt_pool_kernel {
+    const char *name;
+    uint32_t isa;
+    int lanes;
+    nt_pool_pixel_fn pixel;
+    nt_pool_sum_fn sum;
+} nt_pool_kernel;
+
+size_t nt_pool_kernel_count(void);
+const nt_pool_kernel *nt_pool_kernel_at(size_t index);
+
+/// The kernel with most lanes that the instruction sets in `isa` allow.
+const nt_pool_kernel *nt_pool_choose(uint32_t isa);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,6 @@
+#if defined(__x86_64__)
+#include "pool.h"
+#include "../simd/avx512.h"
+#include "pool_pixel.h"
+#include "../simd/end.h"
+#endif

@@ -1,0 +1,92 @@
+import CNTKernels
+import CNTPlatform
+import XCTest
+
+final class GEMMTests: XCTestCase {
+    private func sizes(_ tile: Int) -> [Int] { Array(Set([1, max(1, tile - 1), tile, tile + 1, 2 * tile + 3])).sorted() }
+
+    /// Every kernel at the borders of its tile in each dimension, exact data, poisoned slack, odd strides, with and without residual.
+    func testTileBorders() {
+        for index in 0..<nt_gemm_kernel_count() {
+            let kernel = nt_gemm_kernel_at(index)!
+            guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
+            for m in sizes(Int(kernel.pointee.rows)) {
+                for n in sizes(Int(kernel.pointee.vectors * kernel.pointee.lanes)) + sizes(Int(kernel.pointee.lanes)) {
+                    for k in [1, 2, 7, 16] { check(kernel, m, n, k, residual: (m + n + k) % 2 == 0) }
+                }
+            }
+        }
+    }
+
+    private func check(_ kernel: UnsafePointer<nt_gemm_kernel>, _ m: Int, _ n: Int, _ k: Int, residual: Bool) {
+        var random = KernelNumbers(seed: m * 10007 + n * 101 + k)
+        let (strideA, strideC, strideR) = (k + 3, n + 5, n + 1)
+        let a = KernelMemory(m * strideA, offset: 1) { $0 % strideA < k ? random.next(-4...4) : .nan }
+        let b = (0..<(n * k)).map { _ in random.next(-4...4) }
+        let r = KernelMemory(m * strideR) { $0 % strideR < n ? random.next(-9...9) : .nan }
+        let c = KernelMemory((m - 1) * strideC + n, offset: 2)
+        let packed = KernelMemory(nt_gemm_packed_count(kernel, n, 1, k))
+        let bias = KernelMemory(nt_gemm_bias_count(kernel, n)) { $0 < n ? random.next(-9...9) : 0 }
+        nt_gemm_pack(kernel, n, 1, k, b, k, 0, 1, packed.start)
+        nt_gemm_run(
+            kernel, m, n, k, a.start, strideA, packed.start, bias.start, c.start, strideC, residual ? r.start : nil, strideR,
+            -50, 60)
+        let name = String(cString: kernel.pointee.name)
+        XCTAssertTrue(c.isIntact && packed.isIntact, "\(name) \(m)x\(n)x\(k) wrote outside")
+        for i in 0..<m {
+            for j in 0..<strideC where i * strideC + j < c.count {
+                let found = c.start[i * strideC + j]
+                guard j < n else {
+                    XCTAssertTrue(found.isNaN, "\(name) \(m)x\(n)x\(k) wrote past row \(i)")
+                    continue
+                }
+                var sum = bias.start[j] + (residual ? r.start[i * strideR + j] : 0)
+                for p in 0..<k { sum += a.start[i * strideA + p] * b[j * k + p] }
+                if found != min(60, max(-50, sum)) {
+                    XCTFail("\(name) \(m)x\(n)x\(k) [\(i), \(j)]: \(found), expected \(min(60, max(-50, sum)))")
+                    return
+                }
+            }
+        }
+    }
+
+    /// A NaN in A reaches its row through the clamp, and no other row.
+    func testNaNPassesTheClamp() {
+        for index in 0..<nt_gemm_kernel_count() {
+            let kernel = nt_gemm_kernel_at(index)!
+            guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
+            let (m, n, k) = (5, 9, 3)
+            let a = KernelMemory(m * k) { $0 == 2 * k + 1 ? .nan : 1 }
+            let packed = KernelMemory(nt_gemm_packed_count(kernel, n, 1, k))
+            let bias = KernelMemory(nt_gemm_bias_count(kernel, n)) { _ in 0 }
+            let c = KernelMemory(m * n)
+            nt_gemm_pack(kernel, n, 1, k, [Float](repeating: 1, count: n * k), k, 0, 1, packed.start)
+            nt_gemm_run(kernel, m, n, k, a.start, k, packed.start, bias.start, c.start, n, nil, 0, 0, 6)
+            for i in 0..<(m * n) { XCTAssertEqual(c.start[i].isNaN, i / n == 2) }
+        }
+    }
+
+    /// The choice depends on the estimate alone: walking the list backwards, or with any one kernel taken out that was not chosen, gives the same kernel.
+    func testChoiceDoesNotDependOnOrder() {
+        for (m, n, k) in [(12544, 32, 27), (3136, 64, 64), (784, 128, 1152), (196, 512, 512), (49, 1024, 1024), (1, 1000, 1024), (3, 5, 7)] {
+            let chosen = nt_gemm_choose(m, n, k, availableISA)!
+            let cost = nt_gemm_cost(chosen, m, n, k)
+            for index in (0..<nt_gemm_kernel_count()).reversed() {
+                let other = nt_gemm_kernel_at(index)!
+                guard other.pointee.isa & availableISA == other.pointee.isa, other != chosen else { continue }
+                let rival = nt_gemm_cost(other, m, n, k)
+                XCTAssertTrue(
+                    rival > cost || (rival == cost && other.pointee.rows < chosen.pointee.rows),
+                    "\(m)x\(n)x\(k): \(String(cString: other.pointee.name)) ties with the chosen kernel")
+            }
+        }
+    }
+
+    /// At each ceiling the choice stays within what the ceiling allows.
+    func testChoiceObeysCeilings() {
+        for ceiling in [0, UInt32(NT_ISA_AVX2), UInt32(NT_ISA_AVX2 | NT_ISA_AVX512)] {
+            let kernel = nt_gemm_choose(196, 256, 256, ceiling)!
+            XCTAssertEqual(kernel.pointee.isa & ceiling, kernel.pointee.isa)
+        }
+    }
+}

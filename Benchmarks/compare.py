@@ -152,7 +152,7 @@ class Session:
             if remaining:
                 player.end()
         players.append(player)
-        results[contestant.name] = facts | {"precision": contestant.precision, "ours": contestant.ours, "rounds": []}
+        results[contestant.name] = facts | {"group": contestant.group, "ours": contestant.ours, "rounds": []}
 
 
 def machine() -> dict:
@@ -201,7 +201,7 @@ def choose(arguments) -> list[Contestant]:
     ours = []
     if arguments.opencl:
         if not arguments.peers_only:
-            ours = [contestants.needletail("float32", "opencl"), contestants.needletail("float32", "cpu")]
+            ours = [contestants.needletail("float32", "opencl"), contestants.needletail("float32", "cpu", scale=True)]
         return [*contestants.OPENCL_CONTESTANTS, *ours, contestants.SGEMM]
     if not arguments.peers_only:
         ours = [contestants.needletail(precision, "cpu") for precision in arguments.precision]

@@ -23,7 +23,8 @@ def panel(title: str, groups: list[Group], left: float) -> tuple[list[str], floa
         for label, value, ours in sorted(bars, key=lambda bar: bar[1]):
             width = WIDTH * value / longest
             shapes.append(text(left + LABEL - 6, y + 11, label, anchor="end", weight="bold" if ours else "normal"))
-            shapes.append(f'<rect x="{left + LABEL}" y="{y:.1f}" width="{width:.1f}" height="{BAR}" fill="{OURS if ours else PEER}"/>')
+            shapes.append(f'<rect x="{left + LABEL}" y="{y:.1f}" width="{width:.1f}" height="{BAR}" '
+                          f'fill="{OURS if ours else PEER}"/>')
             shapes.append(text(left + LABEL + width + 5, y + 11, f"{value:.3g} ms" if value < 1000 else f"{value:.0f} ms"))
             y += BAR + GAP
         y += GROUP_GAP - 10
@@ -32,7 +33,8 @@ def panel(title: str, groups: list[Group], left: float) -> tuple[list[str], floa
 
 def bars(panels: list[tuple[str, list[Group]]]) -> str:
     """The whole picture: shorter bars are faster."""
-    step, shapes, height = LABEL + WIDTH + VALUE, [text(12, 20, "Time per inference, best round (shorter is faster)", 14)], 0.0
+    step, height = LABEL + WIDTH + VALUE, 0.0
+    shapes = [text(12, 20, "Time per inference, best round (shorter is faster)", 14)]
     for index, (title, groups) in enumerate(panels):
         drawn, bottom = panel(title, groups, index * step)
         shapes += drawn

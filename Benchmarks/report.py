@@ -7,12 +7,13 @@ from pathlib import Path
 import plot
 from peers.contestants import SGEMM_MULTIPLY_ADDS
 
-PRECISIONS = {"float32": "float32", "bfloat16": "each engine's bfloat16"}
+#: Groups of engines that are ranked with each other, and their titles.
+GROUPS = {"float32": "float32", "bfloat16": "bfloat16", "float32 on the CPU": "float32 on the CPU, for scale"}
 
 
 def finished(engines: dict) -> dict:
     """The engines that were timed, without the yardstick."""
-    return {name: facts for name, facts in engines.items() if facts.get("rounds") and facts["precision"] in PRECISIONS}
+    return {name: facts for name, facts in engines.items() if facts.get("rounds") and facts["group"] in GROUPS}
 
 
 def best(facts: dict) -> float:
@@ -31,9 +32,9 @@ def over_rounds(facts: dict, name: str) -> float | None:
     return statistics.median(values) if values else None
 
 
-def fastest_peer(engines: dict, precision: str, number) -> tuple[str, float] | None:
-    """Name and time of the fastest engine that is not Needletail, at one precision."""
-    times = [(number(f), name) for name, f in finished(engines).items() if not f["ours"] and f["precision"] == precision]
+def fastest_peer(engines: dict, group: str, number) -> tuple[str, float] | None:
+    """Name and time of the fastest engine that is not Needletail, of one group."""
+    times = [(number(f), name) for name, f in finished(engines).items() if not f["ours"] and f["group"] == group]
     return (min(times)[1], min(times)[0]) if times else None
 
 
@@ -52,11 +53,11 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def times(record: dict, threads: int, precision: str) -> str:
+def times(record: dict, threads: int, group: str) -> str:
     """Networks by engines: best-round median and, in brackets, the median over rounds; ratios under them."""
     entries = [entry for entry in record["results"] if entry["threads"] == threads]
     names = list(dict.fromkeys(name for entry in entries for name, facts in finished(entry["engines"]).items()
-                               if facts["precision"] == precision))
+                               if facts["group"] == group))
     if not names:
         return ""
     ours = {name for entry in entries for name, facts in finished(entry["engines"]).items() if facts["ours"]}
@@ -68,19 +69,19 @@ def times(record: dict, threads: int, precision: str) -> str:
         for name in names:
             row.append(f"{best(engines[name]):.3f} ({typical(engines[name]):.3f})" if name in engines else "failed")
         for number, target in ((best, ratios), (typical, typical_ratios)):
-            peer = fastest_peer(entry["engines"], precision, number)
+            peer = fastest_peer(entry["engines"], group, number)
             for name in names:
                 if peer and name in engines:
                     target[name].append(peer[1] / number(engines[name]))
         mine = next((name for name in names if name in ours and name in engines), None)
-        peer = fastest_peer(entry["engines"], precision, best)
+        peer = fastest_peer(entry["engines"], group, best)
         row.append(f"{peer[1] / best(engines[mine]):.2f} ({peer[0]})" if mine and peer else peer[0] if peer else "")
         rows.append(row)
     for title, source in (("geometric mean of speed, fastest peer = 1", ratios), ("the same, of medians", typical_ratios)):
         complete = [f"{geometric_mean(source[n]):.2f}" if len(source[n]) == len(entries) else "" for n in names]
         rows.append([title, *complete, ""])
     last = "speed of Needletail, fastest peer = 1" if any(name in ours for name in names) else "fastest peer"
-    return f"### {PRECISIONS[precision]}, {plural(threads)}\n\n" + table(["ms", *names, last], rows) + "\n"
+    return f"### {GROUPS[group]}, {plural(threads)}\n\n" + table(["ms", *names, last], rows) + "\n"
 
 
 def plural(threads: int) -> str:
@@ -119,10 +120,12 @@ def latency(record: dict) -> str:
             rows.append([
                 entry["network"], str(entry["threads"]), name,
                 *("" if value is None else f"{value:.3f}" for value in tail),
-                f"{over_rounds(facts, 'cpu_ms'):.3f}", f"{1e3 * record['batch'] / best(facts):.1f}", f"{facts['load_and_first_ms']:.1f}", f"{facts['start_ms']:.0f}",
+                f"{over_rounds(facts, 'cpu_ms'):.3f}", f"{1e3 * record['batch'] / best(facts):.1f}",
+                f"{facts['load_and_first_ms']:.1f}", f"{facts['start_ms']:.0f}",
                 f"{own / 1e6:.1f}", f"{facts['memory_peak'] / 1e6:.1f}",
                 "" if facts["difference"] is None else f"{facts['difference']:.0e}"])
-    header = ["network", "threads", "engine", "p50 ms", "p90 ms", "p99 ms", "processor ms", "images/s", "load + first ms", "start to ready ms",
+    header = ["network", "threads", "engine", "p50 ms", "p90 ms", "p99 ms", "processor ms", "images/s",
+              "load + first ms", "start to ready ms",
               "peak MB of load + first", "peak MB of the process", "largest difference"]
     return table(header, rows)
 
@@ -144,7 +147,7 @@ def markdown(record: dict, name: str) -> str:
         f"![Times]({name}.svg)\n",
         "## Times\n\nMedian of the best round; in brackets the median over all rounds.\n",
     ]
-    text += [times(record, count, precision) for precision in PRECISIONS for count in threads]
+    text += [times(record, count, group) for group in GROUPS for count in threads]
     text += ["## Arithmetic\n", *(arithmetic(record, count) for count in threads)]
     text += ["## Latency, loading, memory\n",
              "Percentiles are medians over rounds; processor time is that of all threads together, which another program's load "

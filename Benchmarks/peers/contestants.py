@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 PEERS = Path(__file__).resolve().parent
@@ -17,7 +17,7 @@ class Contestant:
 
     name: str
     precision: str
-    """float32 or bfloat16: engines of one precision are compared with each other."""
+    """float32 or bfloat16."""
     script: str
     """The peer's program in this folder; empty for Needletail itself."""
     suffix: str
@@ -25,6 +25,13 @@ class Contestant:
     environment: dict[str, str] = field(default_factory=dict)
     backend: str = ""
     """Needletail's own backend."""
+    scale: bool = False
+    """Only shown beside the others for scale: its times enter no ratio of theirs."""
+
+    @property
+    def group(self) -> str:
+        """Engines of one group are ranked with each other."""
+        return self.precision + (" on the CPU" if self.scale else "")
 
     @property
     def ours(self) -> bool:
@@ -40,15 +47,15 @@ PEER_CONTESTANTS = [
     Contestant("litert", "float32", "litert_peer.py", ".tflite"),
 ]
 OPENCL_CONTESTANTS = [
-    PEER_CONTESTANTS[0],
+    replace(PEER_CONTESTANTS[0], scale=True),
     Contestant("tinygrad-opencl", "float32", "tinygrad_peer.py", ".onnx", {"DEV": "CL"}),
 ]
 SGEMM = Contestant("sgemm", "yardstick", "sgemm_peer.py", ".onnx")
 
 
-def needletail(precision: str, backend: str) -> Contestant:
+def needletail(precision: str, backend: str, scale: bool = False) -> Contestant:
     name = "needletail" + ("" if backend == "cpu" else f"-{backend}") + ("" if precision == "float32" else "-bf16")
-    return Contestant(name, precision, "", ".mlmodel", backend=backend)
+    return Contestant(name, precision, "", ".mlmodel", backend=backend, scale=scale)
 
 
 def model_file(contestant: Contestant, folder: Path, network: str, batch: int) -> Path:

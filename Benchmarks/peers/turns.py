@@ -29,7 +29,7 @@ class Player:
         self.start_ms = (time.perf_counter() - started) * 1e3
         if answer != "ready":
             self.end()
-            raise PeerFailure(f"{name}: answered {answer!r} instead of ready; see {log}")
+            raise PeerFailure(f"{name}: answered {answer!r} instead of ready{self.complaint()}")
         self.peak_memory = self.read_peak_memory()
         self.process.send_signal(signal.SIGSTOP)
 
@@ -40,14 +40,19 @@ class Player:
             remaining = deadline - time.monotonic()
             if remaining <= 0 or not select.select([self.process.stdout], [], [], remaining)[0]:
                 self.end()
-                raise PeerFailure(f"{self.name}: no answer within {timeout:.0f} s; see {self.log}")
+                raise PeerFailure(f"{self.name}: no answer within {timeout:.0f} s{self.complaint()}")
             chunk = os.read(self.process.stdout.fileno(), 4096)
             if not chunk:
                 status = self.process.wait()
-                raise PeerFailure(f"{self.name}: ended with status {status}; see {self.log}:\n{self.log.read_text()[-800:]}")
+                raise PeerFailure(f"{self.name}: ended with status {status}{self.complaint()}")
             self.pending += chunk
         line, self.pending = self.pending.split(b"\n", 1)
         return line.decode()
+
+    def complaint(self) -> str:
+        """The last line of its standard error, if there is one."""
+        lines = self.log.read_text(errors="replace").split("\n")
+        return next((f": {line.strip()[:300]}" for line in reversed(lines) if line.strip()), "")
 
     def turn(self, warm_seconds: float, seconds: float) -> dict:
         """Wakes it, warms it, times it, stops it. Times in ms a run; `cpu_ms` is processor time, all threads together, and

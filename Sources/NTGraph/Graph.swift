@@ -69,7 +69,9 @@ package struct Graph: Sendable {
 
     /// The arithmetic of one run, see `Operator.flops`.
     package var flops: Int {
-        nodes.reduce(0) { $0 + $1.op.flops(inputs: types($1.inputs), outputs: types($1.outputs)) }
+        nodes.reduce(0) {
+            SaturatingArithmetic.sum($0, $1.op.flops(inputs: types($1.inputs), outputs: types($1.outputs)))
+        }
     }
 
     /// One line per node, for people.

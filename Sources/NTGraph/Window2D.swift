@@ -35,10 +35,10 @@ package enum Window {
     /// The extent that a kernel covers: (K - 1) d + 1.
     package static func coverage(kernel: Int, dilation: Int) -> Int { (kernel - 1) * dilation + 1 }
 
-    /// floor((H + before + after - K_eff) / stride) + 1. Throws when the kernel does not fit or a parameter is out of range.
-    package static func outputExtent(
-        input: Int, kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, axis: String
-    ) throws -> Int {
+    /// Throws unless all parameters lie within 1 or 0 and `maximumExtent`, so that arithmetic with them does not overflow.
+    package static func require(
+        kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, axis: String
+    ) throws {
         let limit = 1...maximumExtent
         try OperatorError.require(limit.contains(kernel), "kernel \(axis) \(kernel) lies outside \(limit)")
         try OperatorError.require(limit.contains(stride), "stride \(axis) \(stride) lies outside \(limit)")
@@ -46,6 +46,13 @@ package enum Window {
         try OperatorError.require(
             (0...maximumExtent).contains(before) && (0...maximumExtent).contains(after),
             "padding \(axis) \(before), \(after) lies outside \(0...maximumExtent)")
+    }
+
+    /// floor((H + before + after - K_eff) / stride) + 1. Throws when the kernel does not fit or a parameter is out of range.
+    package static func outputExtent(
+        input: Int, kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, axis: String
+    ) throws -> Int {
+        try require(kernel: kernel, stride: stride, dilation: dilation, before: before, after: after, axis: axis)
         let room = input + before + after - coverage(kernel: kernel, dilation: dilation)
         try OperatorError.require(
             room >= 0,
@@ -54,10 +61,14 @@ package enum Window {
     }
 
     /// The padding of TensorFlow's SAME rule: output ceil(H / stride), the smaller half first unless `smallerLast`.
+    /// None when a parameter is out of range, which `outputExtent` then refuses.
     package static func samePadding(
         input: Int, kernel: Int, stride: Int, dilation: Int, smallerLast: Bool
     ) -> (before: Int, after: Int) {
-        guard stride > 0 else { return (0, 0) }
+        let limit = 1...maximumExtent
+        guard limit.contains(stride), limit.contains(kernel), limit.contains(dilation), (0...Shape.maximumCount).contains(input) else {
+            return (0, 0)
+        }
         let output = (input + stride - 1) / stride
         let total = max(0, (output - 1) * stride + coverage(kernel: kernel, dilation: dilation) - input)
         return smallerLast ? (total - total / 2, total / 2) : (total / 2, total - total / 2)

@@ -8,12 +8,13 @@ package struct Shape: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStrin
 
     package init(arrayLiteral elements: Int...) { dims = elements }
 
-    /// A shape of extents from outside. Throws when an extent is negative, or when the element count exceeds `maximumCount`.
+    /// A shape of extents from outside. Throws when an extent is negative, or when the product of the extents that are not zero exceeds
+    /// `maximumCount`, so that no stride or partial product of an accepted shape overflows.
     package init(checking dims: [Int]) throws(TensorError) {
         var total = 1
         for extent in dims {
             guard extent >= 0 else { throw TensorError.badShape(dims: dims, reason: "an extent is negative") }
-            let (product, overflow) = total.multipliedReportingOverflow(by: extent)
+            let (product, overflow) = total.multipliedReportingOverflow(by: max(1, extent))
             guard !overflow, product <= Shape.maximumCount else {
                 throw TensorError.badShape(dims: dims, reason: "more than \(Shape.maximumCount) elements")
             }

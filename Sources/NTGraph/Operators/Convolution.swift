@@ -53,7 +53,7 @@ package struct Convolution: Operator, Hashable {
     }
 
     package func flops(inputs: [TensorType], outputs: [TensorType]) -> Int {
-        2 * outputs[0].shape.count * inputs[1].shape.dims[1...].reduce(1, *)
+        SaturatingArithmetic.product(2, outputs[0].shape.count, inputs[1].shape.dims[1...].reduce(1, *))
     }
 
     package func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {

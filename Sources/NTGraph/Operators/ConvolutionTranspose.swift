@@ -3,7 +3,7 @@ import NTTensor
 /// Two-dimensional transposed convolution: each input element adds its kernel, times itself, to the output.
 ///
 /// Inputs: x [N, C, H, W]; w [C, O / groups, KH, KW]; bias [O] when `hasBias`. The full extent is (H - 1) stride + K_eff;
-/// `cropping` takes rows and columns off its edges, `extension2D` adds zero ones at the bottom and the right before the bias.
+/// `cropping` takes rows and columns off its edges, `outputPadding` adds zero ones at the bottom and the right before the bias.
 package struct ConvolutionTranspose: Operator, Hashable {
     package var strides: Size2D
     package var dilations: Size2D
@@ -28,22 +28,25 @@ package struct ConvolutionTranspose: Operator, Hashable {
         let (x, w) = (inputs[0].shape, inputs[1].shape)
         try OperatorError.require(x.rank == 4 && w.rank == 4, "expected rank 4 inputs, found \(x) and \(w)")
         try OperatorError.require(
-            groups >= 1 && x[1] % groups == 0 && w[0] == x[1],
+            (1...Shape.maximumCount).contains(groups) && x[1] % groups == 0 && w[0] == x[1],
             "expected weights for \(x[1]) channels in \(groups) groups, found \(w)")
-        func extent(_ input: Int, _ kernel: Int, _ stride: Int, _ dilation: Int, _ crop: Int, _ extra: Int) throws -> Int {
+        func extent(_ input: Int, _ kernel: Int, _ stride: Int, _ dilation: Int, _ before: Int, _ after: Int, _ extra: Int) throws -> Int {
             let limit = 1...Window.maximumExtent
             try OperatorError.require(
                 limit.contains(input) && limit.contains(kernel) && limit.contains(stride) && limit.contains(dilation)
                     && (0...Window.maximumExtent).contains(extra),
                 "input \(input), kernel \(kernel), stride \(stride), dilation \(dilation) must lie in \(limit)")
-            let result = (input - 1) * stride + Window.coverage(kernel: kernel, dilation: dilation) - crop + extra
-            try OperatorError.require(result >= 1, "cropping \(crop) leaves nothing of the output")
+            let allowed = 0...Window.maximumExtent
+            try OperatorError.require(
+                allowed.contains(before) && allowed.contains(after), "cropping \(before), \(after) lies outside \(allowed)")
+            let result = (input - 1) * stride + Window.coverage(kernel: kernel, dilation: dilation) - before - after + extra
+            try OperatorError.require(result >= 1, "cropping \(before), \(after) leaves nothing of the output")
             return result
         }
         let height = try extent(
-            x[2], w[2], strides.height, dilations.height, cropping.top + cropping.bottom, outputPadding.height)
+            x[2], w[2], strides.height, dilations.height, cropping.top, cropping.bottom, outputPadding.height)
         let width = try extent(
-            x[3], w[3], strides.width, dilations.width, cropping.left + cropping.right, outputPadding.width)
+            x[3], w[3], strides.width, dilations.width, cropping.left, cropping.right, outputPadding.width)
         let channels = w[1] * groups
         if hasBias {
             try OperatorError.require(inputs[2].shape == [channels], "expected \(channels) biases, found \(inputs[2].shape)")
@@ -52,45 +55,48 @@ package struct ConvolutionTranspose: Operator, Hashable {
     }
 
     package func flops(inputs: [TensorType], outputs: [TensorType]) -> Int {
-        2 * inputs[0].shape.count * inputs[1].shape.dims[1...].reduce(1, *)
+        SaturatingArithmetic.product(2, inputs[0].shape.count, inputs[1].shape.dims[1...].reduce(1, *))
     }
 
     package func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {
         let output = try outputTypes(for: inputs.map(\.type))[0].shape
-        let (x, w) = (inputs[0].floats, inputs[1].floats)
-        let (xs, ws) = (inputs[0].shape, inputs[1].shape)
-        let perGroup = xs[1] / groups
-        var sums = [Double](repeating: 0, count: output.count)
-        for n in 0..<xs[0] {
-            for c in 0..<xs[1] {
-                for o in 0..<ws[1] {
-                    let plane = (n * output[1] + c / perGroup * ws[1] + o) * output[2]
-                    for y in 0..<xs[2] {
-                        for column in 0..<xs[3] {
-                            let value = Double(x[((n * xs[1] + c) * xs[2] + y) * xs[3] + column])
-                            for ky in 0..<ws[2] {
-                                let oy = y * strides.height + ky * dilations.height - cropping.top
-                                if oy < 0 || oy >= output[2] { continue }
-                                for kx in 0..<ws[3] {
-                                    let ox = column * strides.width + kx * dilations.width - cropping.left
-                                    if ox < 0 || ox >= output[3] { continue }
-                                    sums[(plane + oy) * output[3] + ox] +=
-                                        value * Double(w[((c * ws[1] + o) * ws[2] + ky) * ws[3] + kx])
-                                }
+        return [
+            try Tensor(float32: output) { target in
+                var element = 0
+                for n in 0..<output[0] {
+                    for o in 0..<output[1] {
+                        let bias = hasBias ? Double(inputs[2].floats[o]) : 0
+                        for oy in 0..<output[2] {
+                            for ox in 0..<output[3] {
+                                target[element] = Float(activation.evaluate(bias + sum(inputs, n, o, oy, ox)))
+                                element += 1
                             }
                         }
                     }
                 }
             }
-        }
-        let plane = output[2] * output[3]
-        return [
-            try Tensor(float32: output) { target in
-                for index in sums.indices {
-                    let bias = hasBias ? Double(inputs[2].floats[index / plane % output[1]]) : 0
-                    target[index] = Float(activation.evaluate(sums[index] + bias))
+        ]
+    }
+
+    /// What the input elements add to one output element.
+    private func sum(_ inputs: [Tensor], _ n: Int, _ o: Int, _ oy: Int, _ ox: Int) -> Double {
+        let (x, w) = (inputs[0].floats, inputs[1].floats)
+        let (xs, ws) = (inputs[0].shape, inputs[1].shape)
+        let perGroup = xs[1] / groups
+        let (group, filter) = (o / ws[1], o % ws[1])
+        var sum = 0.0
+        for c in (group * perGroup)..<((group + 1) * perGroup) {
+            for ky in 0..<ws[2] {
+                let row = oy + cropping.top - ky * dilations.height
+                guard row >= 0, row % strides.height == 0, row / strides.height < xs[2] else { continue }
+                for kx in 0..<ws[3] {
+                    let column = ox + cropping.left - kx * dilations.width
+                    guard column >= 0, column % strides.width == 0, column / strides.width < xs[3] else { continue }
+                    let value = x[((n * xs[1] + c) * xs[2] + row / strides.height) * xs[3] + column / strides.width]
+                    sum += Double(value) * Double(w[((c * ws[1] + filter) * ws[2] + ky) * ws[3] + kx])
                 }
             }
-        ]
+        }
+        return sum
     }
 }

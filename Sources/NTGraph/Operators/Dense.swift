@@ -24,7 +24,7 @@ package struct Dense: Operator, Hashable {
     }
 
     package func flops(inputs: [TensorType], outputs: [TensorType]) -> Int {
-        2 * outputs[0].shape.count * inputs[1].shape[1]
+        SaturatingArithmetic.product(2, outputs[0].shape.count, inputs[1].shape[1])
     }
 
     package func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {

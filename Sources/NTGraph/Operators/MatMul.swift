@@ -24,7 +24,7 @@ package struct MatMul: Operator, Hashable {
 
     package func flops(inputs: [TensorType], outputs: [TensorType]) -> Int {
         let a = inputs[0].shape
-        return 2 * outputs[0].shape.count * (transposeA ? a[a.rank - 2] : a[a.rank - 1])
+        return SaturatingArithmetic.product(2, outputs[0].shape.count, transposeA ? a[a.rank - 2] : a[a.rank - 1])
     }
 
     package func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {

@@ -8,6 +8,7 @@ package struct Reshape: Operator, Hashable {
 
     package func outputTypes(for inputs: [TensorType]) throws -> [TensorType] {
         try OperatorError.requireCount(inputs, 1...1)
+        let shape = try Shape(checking: shape.dims)
         try OperatorError.require(
             inputs[0].shape.count == shape.count, "\(inputs[0].shape) has \(inputs[0].shape.count) elements, \(shape) has \(shape.count)")
         return [.float32(shape)]
@@ -135,12 +136,17 @@ package struct Slice: Operator, Hashable {
         try OperatorError.require(
             begins.count == shape.rank && extents.count == shape.rank && strides.count == shape.rank,
             "expected \(shape.rank) begins, extents and strides, found \(begins.count), \(extents.count), \(strides.count)")
-        for axis in 0..<shape.rank where extents[axis] != 0 {
-            let (span, overflow) = (extents[axis] - 1).multipliedReportingOverflow(by: strides[axis])
-            let (last, overflow2) = begins[axis].addingReportingOverflow(span)
+        let limit = Shape.maximumCount
+        for axis in 0..<shape.rank {
+            // Within these limits nothing below overflows.
+            let isSane =
+                (0...shape[axis]).contains(begins[axis]) && (0...shape[axis]).contains(extents[axis])
+                && (-limit...limit).contains(strides[axis])
             let range = 0..<shape[axis]
             try OperatorError.require(
-                !overflow && !overflow2 && extents[axis] > 0 && range.contains(begins[axis]) && range.contains(last),
+                isSane
+                    && (extents[axis] == 0
+                        || range.contains(begins[axis]) && range.contains(begins[axis] + (extents[axis] - 1) * strides[axis])),
                 "\(extents[axis]) elements from \(begins[axis]) by \(strides[axis]) lie outside extent \(shape[axis]) of axis \(axis)")
         }
         return [.float32(Shape(extents))]
@@ -195,6 +201,7 @@ package struct BroadcastTo: Operator, Hashable {
 
     package func outputTypes(for inputs: [TensorType]) throws -> [TensorType] {
         try OperatorError.requireCount(inputs, 1...1)
+        let shape = try Shape(checking: shape.dims)
         try OperatorError.require(
             Shape.broadcast(inputs[0].shape, shape) == shape, "\(inputs[0].shape) does not broadcast to \(shape)")
         return [.float32(shape)]

@@ -48,7 +48,8 @@ package struct Pool: Operator, Hashable {
     private func extent(
         _ input: Int, _ kernel: Int, _ stride: Int, _ dilation: Int, _ before: Int, _ after: Int, _ axis: String
     ) throws -> Int {
-        let coverage = Window.coverage(kernel: kernel, dilation: max(1, dilation))
+        try Window.require(kernel: kernel, stride: stride, dilation: dilation, before: before, after: after, axis: axis)
+        let coverage = Window.coverage(kernel: kernel, dilation: dilation)
         let missing = rounding == .floor ? 0 : max(0, coverage - (input + before + after))
         let windows = try Window.outputExtent(
             input: input + missing, kernel: kernel, stride: stride, dilation: dilation, before: before, after: after,
@@ -60,7 +61,7 @@ package struct Pool: Operator, Hashable {
     }
 
     package func flops(inputs: [TensorType], outputs: [TensorType]) -> Int {
-        outputs[0].shape.count * kernel.height * kernel.width
+        SaturatingArithmetic.product(outputs[0].shape.count, kernel.height, kernel.width)
     }
 
     package func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {

@@ -137,6 +137,7 @@ package struct ArgReduce: Operator, Hashable {
 }
 
 /// The `k` largest (or smallest) elements along an axis in order, and their indices as whole floats; equals in order of index.
+/// NaN counts as larger than everything.
 /// Outputs: values, indices, both with extent k along `axis`.
 package struct TopK: Operator, Hashable {
     package var k: Int
@@ -165,7 +166,9 @@ package struct TopK: Operator, Hashable {
                 for i in 0..<inner {
                     let lane = (0..<extent).map { x[(o * extent + $0) * inner + i] }
                     let order = (0..<extent).sorted {
-                        lane[$0] == lane[$1] ? $0 < $1 : isSmallest ? lane[$0] < lane[$1] : lane[$0] > lane[$1]
+                        let (first, second) = (isSmallest ? ($0, $1) : ($1, $0))
+                        if precedes(lane[first], lane[second]) { return true }
+                        return precedes(lane[second], lane[first]) ? false : $0 < $1
                     }
                     for place in 0..<k {
                         target[(o * k + place) * inner + i] = lane[order[place]]
@@ -176,4 +179,7 @@ package struct TopK: Operator, Hashable {
         }
         return [values, try Tensor(output, indices)]
     }
+
+    /// Ascending order with NaN after everything.
+    private func precedes(_ a: Float, _ b: Float) -> Bool { a < b || (!a.isNaN && b.isNaN) }
 }

@@ -34,6 +34,10 @@ package struct Resize: Operator, Hashable {
             "expected an input of rank 2 or more with pixels, found \(shape)")
         let limit = 1...Window.maximumExtent
         try OperatorError.require(limit.contains(size.height) && limit.contains(size.width), "size \(size) is out of range")
+        if case .explicit(let startY, let stepY, let startX, let stepX) = coordinates {
+            try OperatorError.require(
+                [startY, stepY, startX, stepX].allSatisfy(\.isFinite), "coordinates \(coordinates) are not finite")
+        }
         return [.float32(Shape(shape.dims.dropLast(2) + [size.height, size.width]))]
     }
 

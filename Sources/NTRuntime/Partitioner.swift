@@ -31,7 +31,8 @@ package enum Partitioner {
             if groups.last?.isFallback != isFallback { groups.append((isFallback, [])) }
             groups[groups.count - 1].nodes.append(index)
         }
-        let partitions = groups.map { extract(graph, nodes: $0.nodes, isFallback: $0.isFallback) }
+        let (consumers, graphOutputs) = (graph.consumers(), Set(graph.outputs))
+        let partitions = groups.map { extract(graph, $0.nodes, $0.isFallback, consumers, graphOutputs) }
         return (partitions, fallbacks)
     }
 
@@ -52,15 +53,26 @@ package enum Partitioner {
             let readers = Set(graph.nodes[index].outputs.flatMap { consumers[$0.index] })
             for reader in readers.sorted(by: >) {
                 missing[reader] -= 1
-                if missing[reader] == 0 { ready[refused[reader] ? 1 : 0].append(reader) }
+                if missing[reader] == 0 { insert(reader, into: &ready[refused[reader] ? 1 : 0]) }
             }
-            for place in 0...1 { ready[place].sort(by: >) }
         }
         guard result.count == graph.nodes.count else { throw GraphError("the graph has a cycle") }
         return result
     }
 
-    private static func extract(_ graph: Graph, nodes: [Int], isFallback: Bool) -> Partition {
+    /// Keeps the list in descending order, so that its last element is the first node.
+    private static func insert(_ index: Int, into list: inout [Int]) {
+        var (low, high) = (0, list.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle] > index { low = middle + 1 } else { high = middle }
+        }
+        list.insert(index, at: low)
+    }
+
+    private static func extract(
+        _ graph: Graph, _ nodes: [Int], _ isFallback: Bool, _ consumers: [[Int]], _ graphOutputs: Set<ValueID>
+    ) -> Partition {
         var part = Graph(name: graph.name)
         var map: [ValueID: ValueID] = [:]
         var inputs: [ValueID] = []
@@ -82,8 +94,6 @@ package enum Partitioner {
                 Node(name: node.name, op: node.op, inputs: node.inputs.map(mapped), outputs: node.outputs.map(mapped)))
         }
         let inside = Set(nodes)
-        let consumers = graph.consumers()
-        let graphOutputs = Set(graph.outputs)
         let outputs = produced.sorted().filter { id in
             graphOutputs.contains(id) || consumers[id.index].contains { !inside.contains($0) }
         }

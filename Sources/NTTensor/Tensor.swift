@@ -12,8 +12,9 @@ package struct Tensor: Sendable {
 
     /// A tensor over existing bytes. Throws when the buffer is too short.
     package init(_ type: TensorType, buffer: TensorBuffer, byteOffset: Int = 0) throws(TensorError) {
-        guard byteOffset >= 0, type.byteCount <= buffer.byteCount - byteOffset else {
-            throw TensorError.wrongByteCount(expected: type.byteCount, found: buffer.byteCount - byteOffset)
+        let available = byteOffset < 0 ? 0 : max(0, buffer.byteCount - byteOffset)
+        guard byteOffset >= 0, type.byteCount <= available else {
+            throw TensorError.wrongByteCount(expected: type.byteCount, found: available)
         }
         self.type = type
         self.buffer = buffer

@@ -3,7 +3,7 @@ import NTTensor
 
 /// Pieces of networks: what backends fuse, and what they must not.
 extension OperatorCases {
-    static let blocks: [OperatorCase] = [
+    package static let blocks: [OperatorCase] = [
         residualBlock, projectedResidualBlock, invertedResidual, fire, inception, squeezeExcite, classifierHead, flattenHead,
         sharedIntermediate, intermediateOutput, preprocessing, channelShuffle, unfusedReLU6, twoInputs, pointwiseDepthwisePointwise,
     ]

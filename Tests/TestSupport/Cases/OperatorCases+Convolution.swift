@@ -26,7 +26,7 @@ extension OperatorCases {
     private static func pad(_ amount: Int) -> Padding2D { Padding2D(top: amount, left: amount, bottom: amount, right: amount) }
 
     /// Dense and grouped convolutions.
-    static let convolution: [OperatorCase] = {
+    package static let convolution: [OperatorCase] = {
         var cases: [OperatorCase] = []
         // Pointwise, around register tiles in every dimension.
         for (c, o, size) in [
@@ -103,7 +103,7 @@ extension OperatorCases {
     }
 
     /// One filter per channel, and a few.
-    static let depthwise: [OperatorCase] = {
+    package static let depthwise: [OperatorCase] = {
         var cases: [OperatorCase] = []
         for (channels, height, width) in [
             (1, 1, 1), (2, 3, 3), (3, 7, 5), (8, 8, 8), (15, 9, 7), (16, 14, 14), (17, 6, 19), (32, 7, 7), (33, 5, 33), (48, 4, 17),
@@ -138,7 +138,7 @@ extension OperatorCases {
         return cases
     }()
 
-    static let convolutionTranspose: [OperatorCase] = {
+    package static let convolutionTranspose: [OperatorCase] = {
         func make(
             _ x: Shape, _ w: Shape, stride: Int = 1, dilation: Int = 1, crop: Padding2D = .zero, extra: Int = 0, groups: Int = 1,
             bias: Bool = true, activation: UnaryFunction = .identity

@@ -2,7 +2,7 @@ import NTGraph
 import NTTensor
 
 extension OperatorCases {
-    static let dense: [OperatorCase] = {
+    package static let dense: [OperatorCase] = {
         var cases: [OperatorCase] = []
         for (k, o) in [(1, 1), (3, 2), (7, 16), (16, 7), (17, 33), (64, 10), (100, 65), (257, 31), (1024, 20)] {
             cases.append(
@@ -29,7 +29,7 @@ extension OperatorCases {
         return cases
     }()
 
-    static let matMul: [OperatorCase] = {
+    package static let matMul: [OperatorCase] = {
         var cases: [OperatorCase] = []
         for (m, k, n) in [(1, 1, 1), (2, 3, 4), (5, 7, 9), (16, 16, 16), (17, 33, 19), (1, 40, 21), (21, 40, 1)] {
             for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {

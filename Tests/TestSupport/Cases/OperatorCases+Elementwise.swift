@@ -15,7 +15,7 @@ extension OperatorCases {
         (.cosh, -3...3), (.asinh, -3...3), (.acosh, 1.1...5), (.atanh, -0.9...0.9), (.erf, -3...3), (.logicalNot, -1...1),
     ]
 
-    static let unary: [OperatorCase] = {
+    package static let unary: [OperatorCase] = {
         var cases: [OperatorCase] = []
         for (function, range) in functions {
             // cos, acosh and log cross zero at steep or inexact arguments: an absolute part as large as the argument's rounding.
@@ -51,7 +51,7 @@ extension OperatorCases {
         return cases
     }()
 
-    static let binary: [OperatorCase] = {
+    package static let binary: [OperatorCase] = {
         var cases: [OperatorCase] = []
         for function in BinaryFunction.allCases {
             let right: Fill
@@ -111,7 +111,7 @@ extension OperatorCases {
     }()
 
     /// Select, ChannelAffine, PReLU.
-    static let elementwise: [OperatorCase] = {
+    package static let elementwise: [OperatorCase] = {
         var cases: [OperatorCase] = [
             OperatorCase("same shapes", Select(), [.input([2, 3, 4], .integers(-1...1)), .input([2, 3, 4]), .input([2, 3, 4])]),
             OperatorCase("broadcast", Select(), [.input([3, 1], .integers(0...1)), .input([2, 3, 4]), .input([4])]),

@@ -3,7 +3,7 @@ import NTTensor
 
 /// Tensors without elements. A backend computes nothing for them, or refuses the node; it does not trap.
 extension OperatorCases {
-    static let empty: [OperatorCase] = [
+    package static let empty: [OperatorCase] = [
         OperatorCase("of no images", Convolution(hasBias: true), [.input([0, 3, 4, 4]), .constant([5, 3, 3, 3]), .constant([5])]),
         OperatorCase("without input channels", Convolution(hasBias: true), [.input([1, 0, 4, 4]), .constant([5, 0, 3, 3]), .constant([5])]),
         OperatorCase("of no images", ConvolutionTranspose(), [.input([0, 3, 4, 4]), .constant([3, 5, 3, 3])]),

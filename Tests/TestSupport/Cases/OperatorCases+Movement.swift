@@ -2,7 +2,7 @@ import NTGraph
 import NTTensor
 
 extension OperatorCases {
-    static let movement: [OperatorCase] = {
+    package static let movement: [OperatorCase] = {
         var cases: [OperatorCase] = []
         let reshapes: [(Shape, Shape)] = [
             ([1, 8, 3, 3], [1, 72]), ([6], [2, 3]), ([2, 3, 4], [4, 3, 2]), ([1, 17, 1, 1], [17]), ([], [1, 1]), ([1], []),
@@ -82,7 +82,7 @@ extension OperatorCases {
         return cases
     }
 
-    static let gather: [OperatorCase] = {
+    package static let gather: [OperatorCase] = {
         let gathers: [(Shape, Int, Shape, [Float])] = [
             ([5], 0, [3], [4, 0, -1]), ([5], 0, [], [2]), ([4, 3], 0, [2, 2], [3, 0, -4, 1]), ([4, 3], 1, [2], [2, 2]),
             ([1, 6, 2, 2], 1, [4], [5, 0, 3, 3]), ([2, 3, 4], -1, [1, 2], [0, -1]), ([7, 5], 0, [0], []),

@@ -2,7 +2,7 @@ import NTGraph
 import NTTensor
 
 extension OperatorCases {
-    static let normalization: [OperatorCase] = {
+    package static let normalization: [OperatorCase] = {
         var cases: [OperatorCase] = []
         let tolerance = Tolerance(relative: 1e-5, absolute: 1e-6)
         let lanes: [(Shape, Int)] = [
@@ -57,7 +57,7 @@ extension OperatorCases {
     }()
 
     /// Resize and RearrangeBlocks.
-    static let spatial: [OperatorCase] = {
+    package static let spatial: [OperatorCase] = {
         var cases: [OperatorCase] = []
         let maps: [Resize.Coordinates] = [
             .alignCorners, .asymmetric, .halfPixel, .upsample, .explicit(startY: 0.5, stepY: 0.75, startX: -0.25, stepX: 1.25),

@@ -2,7 +2,7 @@ import NTGraph
 import NTTensor
 
 extension OperatorCases {
-    static let pool: [OperatorCase] = {
+    package static let pool: [OperatorCase] = {
         var cases: [OperatorCase] = []
         func add(
             _ shape: Shape, kernel: Size2D, stride: Int = 1, dilation: Int = 1, pad: Padding2D = .zero,
@@ -42,7 +42,7 @@ extension OperatorCases {
         return cases
     }()
 
-    static let reduce: [OperatorCase] = {
+    package static let reduce: [OperatorCase] = {
         var cases: [OperatorCase] = []
         let shapes: [(Shape, [Int])] = [
             ([1, 5, 3, 4], [2, 3]), ([1, 5, 3, 4], [1]), ([1, 5, 3, 4], []), ([2, 17, 7, 7], [-2, -1]), ([6], [0]), ([2, 3, 4], [0, 2]),

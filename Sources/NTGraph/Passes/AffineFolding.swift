@@ -16,9 +16,9 @@ package struct AffineFolding: Pass {
                 try folded.store(&rewriter, index, input: producer.inputs[0], activation: Affine.activation(of: node), name: producer.name)
                 return true
             }
-            guard let layer = WeightedLayer(node, rewriter, allowsEpilogue: true),
-                let producer = rewriter.soleProducer(of: node.inputs[0]),
-                Affine.activation(of: producer) == .identity, let affine = Affine(producer, rewriter),
+            guard node.op is Convolution || node.op is ConvolutionTranspose || node.op is Dense,
+                let producer = rewriter.soleProducer(of: node.inputs[0]), Affine.activation(of: producer) == .identity,
+                let affine = Affine(producer, rewriter), let layer = WeightedLayer(node, rewriter, allowsEpilogue: true),
                 let folded = layer.preceded(by: affine)
             else { return false }
             try folded.store(&rewriter, index, input: producer.inputs[0], activation: nil, name: node.name)

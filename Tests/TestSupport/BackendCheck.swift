@@ -46,6 +46,26 @@ package enum BackendCheck {
         return problems
     }
 
+    /// Optimises the random graphs of some seeds, runs them on `backend` and compares with what the reference makes of the graphs as they were.
+    /// What passes write and backends fuse meets here in many combinations. Returns what is wrong, in words.
+    package static func runRandomGraphs(
+        _ seeds: Range<Int>, on backend: any Backend, options: CompileOptions = CompileOptions(),
+        tolerance: Tolerance = Tolerance(relative: 2e-5, absolute: 1e-4)
+    ) -> [String] {
+        seeds.flatMap { seed -> [String] in
+            do {
+                let (graph, inputs) = try RandomGraph.make(seed: seed)
+                let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+                let optimized = try Passes.optimize(graph)
+                let problems = try run(
+                    optimized, inputs: inputs, on: backend, options: options, tolerance: tolerance, expected: expected)
+                return problems.map { "random graph \(seed): \($0)\n\(optimized.dump())" }
+            } catch {
+                return ["random graph \(seed): \(error)"]
+            }
+        }
+    }
+
     /// The kinds of the nodes of a case that `backend` refuses, with its reasons.
     package static func fallbacks(_ test: OperatorCase, on backend: any Backend) throws -> [Fallback] {
         try Partitioner.partition(try test.make().graph, for: backend).fallbacks

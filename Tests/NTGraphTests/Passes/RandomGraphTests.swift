@@ -1,4 +1,5 @@
 import NTGraph
+import NTRuntime
 import NTTensor
 import TestSupport
 import XCTest
@@ -40,6 +41,11 @@ final class RandomGraphTests: PassTestCase {
             while try Passes.simplifications.reduce(false, { try $1.run(&graph) || $0 }), rounds < 20 { rounds += 1 }
             XCTAssertLessThan(rounds, 10, "seed \(seed)")
         }
+    }
+
+    /// The check that backends' tests use, on the reference itself.
+    func testOptimizedGraphsRunOnABackend() {
+        XCTAssertEqual(BackendCheck.runRandomGraphs(0..<100, on: ReferenceBackend()), [])
     }
 
     func testEveryOperatorCaseKeepsValues() throws {

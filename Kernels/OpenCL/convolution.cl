@@ -3,19 +3,18 @@
 // x is [N, H, W, C] under the strides xN, xH, xW, xC (elements); y and the residual are pixels of O channels, `yPixel` and `rPixel` apart.
 // Weights are packed in panels of TN = NV VW output channels: [group][panel][KH KW C][TN], missing channels zero; bias [group][panel][TN].
 // Dimension 1 of the range is group x panel, dimension 0 runs of `span` tiles. With POINTWISE the kernel is 1x1 with stride 1 and rows of
-// x are `xW` apart. Pixels outside the image read `zeros`, C elements, so that the inner loop has no condition; PLANAR (xC != 1) asks instead.
+// x are `xW` apart. Places outside the image read `zeros`, C elements of nothing, so that the inner loop has no condition. With PLANAR the
+// channels of x are `xC` apart; otherwise they are neighbours.
 #define TN (NV * VW)
 
-#if TM >= 14
-#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13)
-#elif TM == 12
+#if TM == 12
 #define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11)
+#elif TM == 10
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9)
 #elif TM == 8
 #define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7)
-#elif TM == 7
-#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6)
-#elif TM == 6
-#define ROWS(M) M(0) M(1) M(2) M(3) M(4) M(5)
+#elif TM == 5
+#define ROWS(M) M(0) M(1) M(2) M(3) M(4)
 #elif TM == 4
 #define ROWS(M) M(0) M(1) M(2) M(3)
 #elif TM == 2
@@ -39,48 +38,49 @@
 
 #ifdef POINTWISE
 #define PLACE(i) global const X_T *row##i = x + (size_t)min(m + i, pixels - 1) * xW;
+#define STEP(i) { float value##i = LOAD(X_T, row##i, c); VECTORS(ACCUMULATE, i) }
 #else
+#ifdef PLANAR
+#define C_STRIDE xC
+#else
+#define C_STRIDE 1
+#endif
+// Where row i's window begins, and whether all of it lies inside the image.
 #define PLACE(i) \
     int index##i = min(m + i, pixels - 1); \
     int line##i = index##i / OW; \
     int left##i = (index##i - line##i * OW) * SW - PL; \
     int image##i = line##i / OH; \
     int top##i = (line##i - image##i * OH) * SH - PT; \
-    global const X_T *origin##i = x + ((size_t)image##i * xN);
-#endif
-
+    global const X_T *origin##i = x + (size_t)image##i * xN; \
+    int corner##i = top##i * xH + left##i * xW; \
+    whole = whole && top##i >= 0 && left##i >= 0 && top##i <= H - reachY && left##i <= WIDTH - reachX;
+// A window inside the image: one offset serves every row.
+#define CORNER(i) global const X_T *row##i = origin##i + corner##i;
+#define STEP(i) { float value##i = LOAD(X_T, row##i, at); VECTORS(ACCUMULATE, i) }
+// A window across the border: places outside read a zero under a stride of 0.
+#define TAP(i) \
+    int y##i = top##i + ky * DH, x##i = left##i + kx * DW; \
+    int inside##i = y##i >= 0 && y##i < H && x##i >= 0 && x##i < WIDTH; \
+    global const X_T *tap##i = inside##i ? origin##i + (y##i * xH + x##i * xW) : zeros;
 #ifdef PLANAR
-#define TAP(i) \
-    int y##i = top##i + ky * DH, x##i = left##i + kx * DW; \
-    int inside##i = y##i >= 0 && y##i < H && x##i >= 0 && x##i < WIDTH; \
-    global const X_T *row##i = origin##i + (inside##i ? y##i * xH + x##i * xW : 0);
-#define VALUE(i) float value##i = inside##i ? LOAD(X_T, row##i, c * xC) : 0.0f;
+#define STEP_TAP(i) { float value##i = LOAD(X_T, tap##i, inside##i ? c * xC : 0); VECTORS(ACCUMULATE, i) }
 #else
-#define TAP(i) \
-    int y##i = top##i + ky * DH, x##i = left##i + kx * DW; \
-    int inside##i = y##i >= 0 && y##i < H && x##i >= 0 && x##i < WIDTH; \
-    global const X_T *row##i = inside##i ? origin##i + (y##i * xH + x##i * xW) : zeros;
-#define VALUE(i) float value##i = LOAD(X_T, row##i, c);
+#define STEP_TAP(i) { float value##i = LOAD(X_T, tap##i, c); VECTORS(ACCUMULATE, i) }
 #endif
-#define MULTIPLY(i) { VALUE(i) VECTORS(ACCUMULATE, i) }
-
-#ifdef RESIDUAL
-#define RESIDUAL_VECTOR(at) LOADV(VW, S, residual, at)
-#define RESIDUAL_ONE(at) LOAD(S, residual, at)
-#else
-#define RESIDUAL_VECTOR(at) ((VEC(VW))(0.0f))
-#define RESIDUAL_ONE(at) 0.0f
 #endif
 
 #define FINISH(i, v) \
     if (first + v * VW + VW <= O) { \
-        VEC(VW) total = sum##i##_##v + RESIDUAL_VECTOR(atR + v * VW); \
+        VEC(VW) total = sum##i##_##v; \
+        if (hasResidual) total += LOADV(VW, S, residual, atR + v * VW); \
         STOREV(VW, S, y, at + v * VW, FUNCTION(activate, VW)(total, p, q)); \
     } else if (first + v * VW < O) { \
         float part[VW]; \
         STOREV(VW, float, part, 0, sum##i##_##v); \
         for (int j = 0; j < O - first - v * VW; j++) { \
-            float total = part[j] + RESIDUAL_ONE(atR + v * VW + j); \
+            float total = part[j]; \
+            if (hasResidual) total += LOAD(S, residual, atR + v * VW + j); \
             STORE(S, y, at + v * VW + j, FUNCTION(activate, 1)(total, p, q)); \
         } \
     }
@@ -92,7 +92,7 @@
 
 kernel void nt_convolution(
     global const X_T *x, global const S *weights, global const float *biases, global const S *residual, global S *y,
-    global const X_T *zeros, int pixels, int O, int C, int panels, int span, int offsetX, int offsetY, int offsetR,
+    global const X_T *zeros, int pixels, int O, int C, int panels, int span, int hasResidual, int offsetX, int offsetY, int offsetR,
     int xN, int xH, int xW, int xC, int yPixel, int rPixel, int H, int WIDTH, int OH, int OW, int KH, int KW, int SH,
     int SW, int DH, int DW, int PT, int PL, float p, float q)
 {
@@ -103,24 +103,40 @@ kernel void nt_convolution(
     x += offsetX + group * C * xC;
     y += offsetY + group * O;
     residual += offsetR + group * O;
+    int reachY = (KH - 1) * DH + 1, reachX = (KW - 1) * DW + 1;
     int m = (int)get_global_id(0) * span * TM;
     int stop = min(pixels, m + span * TM);
     for (; m < stop; m += TM) {
         global const S *panel = weights + (size_t)tileColumn * KH * KW * C * TN;
         ROWS(DECLARE_ROW)
-        ROWS(PLACE)
 #ifdef POINTWISE
+        ROWS(PLACE)
         for (int c = 0; c < C; c++, panel += TN) {
             VECTORS(WEIGHT, 0)
-            ROWS(MULTIPLY)
+            ROWS(STEP)
         }
 #else
-        for (int ky = 0; ky < KH; ky++) {
-            for (int kx = 0; kx < KW; kx++) {
-                ROWS(TAP)
-                for (int c = 0; c < C; c++, panel += TN) {
-                    VECTORS(WEIGHT, 0)
-                    ROWS(MULTIPLY)
+        int whole = 1;
+        ROWS(PLACE)
+        if (whole) {
+            ROWS(CORNER)
+            for (int ky = 0; ky < KH; ky++) {
+                for (int kx = 0; kx < KW; kx++) {
+                    int at = ky * DH * xH + kx * DW * xW;
+                    for (int c = 0; c < C; c++, panel += TN, at += C_STRIDE) {
+                        VECTORS(WEIGHT, 0)
+                        ROWS(STEP)
+                    }
+                }
+            }
+        } else {
+            for (int ky = 0; ky < KH; ky++) {
+                for (int kx = 0; kx < KW; kx++) {
+                    ROWS(TAP)
+                    for (int c = 0; c < C; c++, panel += TN) {
+                        VECTORS(WEIGHT, 0)
+                        ROWS(STEP_TAP)
+                    }
                 }
             }
         }

@@ -6,7 +6,7 @@
 
 kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void nt_convolution(
     global const X_T *x, global const S *weights, global const float *biases, global const S *residual, global S *y,
-    global const X_T *zeros, int pixels, int O, int C, int panels, int span, int offsetX, int offsetY, int offsetR,
+    global const X_T *zeros, int pixels, int O, int C, int panels, int span, int hasResidual, int offsetX, int offsetY, int offsetR,
     int xN, int xH, int xW, int xC, int yPixel, int rPixel, int H, int WIDTH, int OH, int OW, int KH, int KW, int SH,
     int SW, int DH, int DW, int PT, int PL, float p, float q)
 {
@@ -65,9 +65,7 @@ kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void nt_convolution(
             int channel = first + lx * RN + j;
             if (channel >= O) continue;
             float total = sums[i][j];
-#ifdef RESIDUAL
-            total += LOAD(S, residual, (size_t)index * rPixel + channel);
-#endif
+            if (hasResidual) total += LOAD(S, residual, (size_t)index * rPixel + channel);
             STORE(S, y, (size_t)index * yPixel + channel, FUNCTION(activate, 1)(total, p, q));
         }
     }

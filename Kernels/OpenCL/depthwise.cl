@@ -1,55 +1,60 @@
-// Depthwise convolution (one filter per channel) over x [N, H, W, C] with unit channel stride. One work-item computes TX neighbouring
-// pixels of a row for `blocks` vectors of VW channels; C is a multiple of VW. Weights [KH][KW][C], bias [C] in float.
-// KH, KW, SW are macros, so that the window lies in registers. Range: channel blocks, column tiles, N x OH rows.
-#define SPAN_X ((TX - 1) * SW + (KW - 1) * DW + 1)
+// Depthwise convolution (one filter per channel) over x [N, H, W, C] with unit channel stride. One work-item takes `blocks` vectors of VW
+// channels and `tiles` runs of TX neighbouring pixels of one row; C is a multiple of VW. Weights [KH][KW][C], bias [C] in float.
+// KH, KW, SW are macros, so that the window lies in registers. Range: channel blocks, runs of tiles, N x OH rows.
+#define SPAN_X ((TX - 1) * SW + KW)
 
 kernel void nt_depthwise(
-    global const X_T *x, global const S *weights, global const float *biases, global S *y, int C, int blocks,
-    int offsetX, int offsetY, int xN, int xH, int xW, int yPixel, int rows, int H, int WIDTH, int OH, int OW, int SH,
-    int DH, int PT, int PL, float p, float q)
+    global const X_T *restrict x, global const S *restrict weights, global const float *restrict biases,
+    global S *restrict y, int C, int blocks, int offsetX, int offsetY, int xN, int xH, int xW, int yPixel, int rows,
+    int H, int WIDTH, int OH, int OW, int tiles, int SH, int DH, int PT, int PL, float p, float q)
 {
     int line = (int)get_global_id(2);
-    int ox = (int)get_global_id(1) * TX;
+    int first = (int)get_global_id(1) * tiles * TX;
     int c = (int)get_global_id(0) * blocks * VW;
     int stop = min(C, c + blocks * VW);
-    if (ox >= OW || line >= rows) return;
+    if (first >= OW || line >= rows) return;
+    int last = min(OW, first + tiles * TX);
     int image = line / OH;
     int top = (line - image * OH) * SH - PT;
-    int left = ox * SW - PL;
     x += offsetX + (size_t)image * xN;
-    y += offsetY + ((size_t)line * OW + ox) * yPixel;
-    int whole = left >= 0 && left + SPAN_X <= WIDTH;
-    for (; c < stop; c += VW) {
-        VEC(VW) sums[TX];
-        VEC(VW) start = LOADV(VW, float, biases, c);
+    y += offsetY + (size_t)line * OW * yPixel;
+    // Channels are the inner loop, so that memory is walked line by line.
+    for (int ox = first; ox < last; ox += TX) {
+        int left = ox * SW - PL;
+        int whole = left >= 0 && left + SPAN_X <= WIDTH;
+        for (int d = c; d < stop; d += VW) {
+            VEC(VW) sums[TX];
+            VEC(VW) start = LOADV(VW, float, biases, d);
 #pragma unroll
-        for (int t = 0; t < TX; t++) sums[t] = start;
+            for (int t = 0; t < TX; t++) sums[t] = start;
 #pragma unroll
-        for (int ky = 0; ky < KH; ky++) {
-            int iy = top + ky * DH;
-            if (iy < 0 || iy >= H) continue;
-            global const X_T *row = x + (iy * xH + left * xW + c);
-            VEC(VW) window[SPAN_X];
-            if (whole) {
+            for (int ky = 0; ky < KH; ky++) {
+                int iy = top + ky * DH;
+                if (iy >= 0 && iy < H) {
+                    global const X_T *row = x + (iy * xH + left * xW + d);
+                    VEC(VW) window[SPAN_X];
+                    if (whole) {
 #pragma unroll
-                for (int i = 0; i < SPAN_X; i++) window[i] = LOADV(VW, X_T, row, i * xW);
-            } else {
+                        for (int i = 0; i < SPAN_X; i++) window[i] = LOADV(VW, X_T, row, i * xW);
+                    } else {
 #pragma unroll
-                for (int i = 0; i < SPAN_X; i++) {
-                    window[i] = (VEC(VW))(0.0f);
-                    if (left + i >= 0 && left + i < WIDTH) window[i] = LOADV(VW, X_T, row, i * xW);
+                        for (int i = 0; i < SPAN_X; i++) {
+                            window[i] = (VEC(VW))(0.0f);
+                            if (left + i >= 0 && left + i < WIDTH) window[i] = LOADV(VW, X_T, row, i * xW);
+                        }
+                    }
+#pragma unroll
+                    for (int kx = 0; kx < KW; kx++) {
+                        VEC(VW) weight = LOADV(VW, S, weights, (ky * KW + kx) * C + d);
+#pragma unroll
+                        for (int t = 0; t < TX; t++) sums[t] = fma(window[t * SW + kx], weight, sums[t]);
+                    }
                 }
             }
 #pragma unroll
-            for (int kx = 0; kx < KW; kx++) {
-                VEC(VW) weight = LOADV(VW, S, weights, (ky * KW + kx) * C + c);
-#pragma unroll
-                for (int t = 0; t < TX; t++) sums[t] = fma(window[t * SW + kx * DW], weight, sums[t]);
-            }
+            for (int t = 0; t < TX; t++)
+                if (ox + t < OW) STOREV(VW, S, y, (size_t)(ox + t) * yPixel + d, FUNCTION(activate, VW)(sums[t], p, q));
         }
-#pragma unroll
-        for (int t = 0; t < TX; t++)
-            if (ox + t < OW) STOREV(VW, S, y, (size_t)t * yPixel + c, FUNCTION(activate, VW)(sums[t], p, q));
     }
 }
 

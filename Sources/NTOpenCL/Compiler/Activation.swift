@@ -10,6 +10,9 @@ struct Activation: Sendable, Hashable {
 
     init(macro: String?, p: Float = 0, q: Float = 0) { (self.macro, self.p, self.q) = (macro, p, q) }
 
+    /// The same function, nothing being a clamp without bounds: one program serves both.
+    var asClamp: Activation { macro == nil ? Activation(macro: "ACT_CLAMP", p: -.infinity, q: .infinity) : self }
+
     init(_ function: UnaryFunction) {
         if function == .identity {
             self = .none

@@ -24,10 +24,11 @@ package struct DeviceStyle: Sendable, Hashable {
         self.family = family ?? (device.kind == .gpu ? .manyCores : .wideCores)
         let widest = self.family == .manyCores ? 4 : 16
         vectorWidth = [16, 8, 4].first { $0 <= min(widest, max(4, device.nativeFloatVector)) } ?? 4
-        tileRows = vectorWidth == 16 ? [1, 2, 4, 6, 7, 8, 12] : [1, 2, 4, 6]
+        // 10 and 5 rows leave little over in images of 7, 14, 28, 56, 112 pixels a side; few heights make few programs.
+        tileRows = vectorWidth == 16 ? [1, 4, 10] : [1, 5]
         let sides = device.maximumWorkItemSizes.prefix(2)
         groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
-        depthwisePixels = self.family == .manyCores ? 1 : 4
+        depthwisePixels = self.family == .manyCores ? 1 : vectorWidth == 16 ? 7 : 4
         computeUnits = device.computeUnits
         maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)
     }

@@ -137,8 +137,8 @@ extension PartitionCompiler {
         range: (global: [Int], local: [Int]), label: String
     ) throws {
         var macros = macros
-        if let macro = c.activation.macro { macros[macro] = "" }
-        if c.residual != nil { macros["RESIDUAL"] = "" }
+        let activation = c.activation.asClamp
+        if let macro = activation.macro { macros[macro] = "" }
         let weights = try constantStorage(
             WeightPacking.panels(
                 c.weights, groups: c.groups, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width,
@@ -152,12 +152,12 @@ extension PartitionCompiler {
             source, "nt_convolution", macros: macros,
             [
                 .storage(x.storage), .storage(weights), .storage(bias), .storage(residual.storage), .storage(out.storage),
-                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(x.offset),
+                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(c.residual == nil ? 0 : 1), .int(x.offset),
                 .int(out.offset), .int(residual.offset), .int(x.strides[0]), .int(x.strides[2]), .int(pixelStride),
                 .int(x.strides[1]), .int(out.pixelStride), .int(residual.pixelStride), .int(x.dims[2]), .int(x.dims[3]),
                 .int(out.dims[2]), .int(out.dims[3]), .int(c.kernel.height), .int(c.kernel.width), .int(c.strides.height),
                 .int(c.strides.width), .int(c.dilations.height), .int(c.dilations.width), .int(c.padding.top),
-                .int(c.padding.left), .float(c.activation.p), .float(c.activation.q),
+                .int(c.padding.left), .float(activation.p), .float(activation.q),
             ],
             range: range, reads: [x] + (c.residual.map { [$0] } ?? []), writes: [out],
             replaceable: c.residual.map { [$0] } ?? [], label: label)

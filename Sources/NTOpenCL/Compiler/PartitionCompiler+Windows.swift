@@ -19,13 +19,13 @@ extension PartitionCompiler {
             WeightPacking.tapsFirst(weights.floats, channels: channels, taps: kh * kw), type: storedType)
         let biases = try constantStorage(
             WeightPacking.biasPanels(bias?.floats, groups: 1, outputs: channels, panelWidth: 1))
-        let activation = Activation(op.activation)
+        let activation = Activation(op.activation).asClamp
         // Small windows lie in registers; the rest take the general kernel of the same program.
         let isSmall = kh * kw <= 25 && op.strides.width <= 2 && op.dilations.width == 1
         let across = isSmall ? min(style.depthwisePixels, out.dims[3]) : 1
         var macros = [
             "S": storedType.rawValue, "X_T": x.type.rawValue, "VW": "\(width)", "TX": "\(across)", "KH": "\(isSmall ? kh : 1)",
-            "KW": "\(isSmall ? kw : 1)", "SW": "\(isSmall ? op.strides.width : 1)", "DW": "1",
+            "KW": "\(isSmall ? kw : 1)", "SW": "\(isSmall ? op.strides.width : 1)",
         ]
         if let macro = activation.macro { macros[macro] = "" }
         let head: [KernelArgument] = [
@@ -38,10 +38,13 @@ extension PartitionCompiler {
         ]
         let rows = out.dims[0] * out.dims[2]
         if isSmall {
+            let runs = (out.dims[3] + across - 1) / across
+            // On wide cores a work-item takes a whole row, unless rows are fewer than keep the cores busy.
+            let tiles = style.family == .wideCores ? max(1, runs / max(1, style.computeUnits * 8 / max(1, rows))) : 1
             launch(
                 .depthwise, "nt_depthwise", macros: macros,
-                head + [.int(rows)] + image + [.int(op.strides.height), .int(op.dilations.height)] + tail,
-                range: range([blocks.items, (out.dims[3] + across - 1) / across, rows]), reads: [x], writes: [out],
+                head + [.int(rows)] + image + [.int(tiles), .int(op.strides.height), .int(op.dilations.height)] + tail,
+                range: range([blocks.items, (runs + tiles - 1) / tiles, rows]), reads: [x], writes: [out],
                 label: "depthwise \(kh)x\(kw) \(across)x\(width)")
         } else {
             launch(
@@ -71,6 +74,7 @@ extension PartitionCompiler {
         let pixels = out.dims[0] * out.dims[2] * out.dims[3]
         // Few windows (global pooling): the cores share the channels.
         if style.family == .wideCores, pixels < style.computeUnits * 4 { blocks = (1, (channels + width - 1) / width) }
+        let run = style.family == .wideCores ? max(1, min(64, pixels * blocks.items / (style.computeUnits * 8))) : 1
         var macros = ["X_T": x.type.rawValue, "OUT_T": out.type.rawValue, "VW": "\(width)"]
         switch op.function {
         case .maximum: macros["POOL_MAXIMUM"] = ""
@@ -82,12 +86,12 @@ extension PartitionCompiler {
             .pool, "nt_pool", macros: macros,
             [
                 .storage(x.storage), .storage(out.storage), .int(channels), .int(blocks.perItem), .int(x.offset), .int(x.strides[0]),
-                .int(x.strides[2]), .int(x.strides[3]), .int(out.pixelStride), .int(pixels), .int(x.dims[2]), .int(x.dims[3]),
+                .int(x.strides[2]), .int(x.strides[3]), .int(out.pixelStride), .int(pixels), .int(run), .int(x.dims[2]), .int(x.dims[3]),
                 .int(out.dims[2]), .int(out.dims[3]), .int(op.kernel.height), .int(op.kernel.width), .int(op.strides.height),
                 .int(op.strides.width), .int(op.dilations.height), .int(op.dilations.width), .int(op.padding.top),
                 .int(op.padding.left), .int(op.padding.bottom), .int(op.padding.right),
             ],
-            range: range([blocks.items, pixels]), reads: [x], writes: [out],
+            range: range([blocks.items, (pixels + run - 1) / run]), reads: [x], writes: [out],
             label: "pool \(op.kernel) x\(width)")
     }
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { NT_POOL_MAX_TAPS = 1024 };
+enum { NT_POOL_MAX_TAPS = 4096 };
 
 typedef struct nt_pool_image {
     nt_window window;

@@ -25,7 +25,7 @@ VINLINE void depthwise_any(const nt_depthwise_row *d, size_t c, size_t n, const 
                 sum = vfma(value, vload(w + kx * d->weight_stride), sum);
             }
         }
-        depthwise_store(d->y + ox * d->y_stride + c, vmin(hi, vmax(lo, sum)), n, whole);
+        depthwise_store(d->y + ox * d->y_stride + c, vmax(lo, vmin(hi, sum)), n, whole);
     }
 }
 
@@ -50,7 +50,7 @@ VINLINE void depthwise_group(
         }
     }
     NT_UNROLL for (int i = 0; i < count; i++) {
-        depthwise_store(d->y + (ox + (size_t)i) * d->y_stride + c, vmin(hi, vmax(lo, sums[i])), n, whole);
+        depthwise_store(d->y + (ox + (size_t)i) * d->y_stride + c, vmax(lo, vmin(hi, sums[i])), n, whole);
     }
 }
 

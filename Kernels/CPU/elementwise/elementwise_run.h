@@ -87,7 +87,7 @@ void VNAME(nt_unary)(int function, size_t n, const float *x, float alpha, float 
     EACH_VECTOR(n, { \
         const vf p = a_step ? LOAD(a) : vset1(a[0]); \
         const vf q = b_step ? LOAD(b) : vset1(b[0]); \
-        STORE(y, vmin(top, vmax(bottom, (expression)))); \
+        STORE(y, vmax(bottom, vmin(top, (expression)))); \
     }) \
     return
 
@@ -127,7 +127,7 @@ void VNAME(nt_affine)(
     EACH_VECTOR(n, {
         const vf s = step ? LOAD(scale) : vset1(scale[0]);
         const vf b = step ? LOAD(bias) : vset1(bias[0]);
-        STORE(y, vmin(top, vmax(bottom, vfma(LOAD(x), s, b))));
+        STORE(y, vmax(bottom, vmin(top, vfma(LOAD(x), s, b))));
     })
 }
 

@@ -16,7 +16,7 @@ VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vect
             vf v = acc[i][j];
             const int whole = j + 1 < vectors || last == VL;
             if (r) v += whole ? vload(r + j * VL) : vload_n(r + j * VL, last);
-            v = vmin(hi, vmax(lo, v));
+            v = vmax(lo, vmin(hi, v));
             if (whole) vstore(c + j * VL, v);
             else vstore_n(c + j * VL, v, last);
         }

@@ -14,6 +14,9 @@
 #include "../gemm/gemm.h"
 #include "../pack/pack.h"
 #include "../pool/pool.h"
+#include "../program/program.h"
+#include "../program/steps.h"
 #include "../softmax/softmax.h"
+#include "../tensor/tensor.h"
 
 #endif

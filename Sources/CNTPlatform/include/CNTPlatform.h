@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CNTThreadPool.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

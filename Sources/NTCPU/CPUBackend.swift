@@ -1,0 +1,34 @@
+import CNTKernels
+import CNTPlatform
+import NTGraph
+import NTRuntime
+import NTTensor
+
+/// Runs graphs on the processor's vector units: packed weights, channels-last images, fused convolutions, threads of its own.
+///
+/// The instruction set is the best that `nt_isa_bits()` allows when a graph is compiled. Results do not depend on the number of threads.
+package struct CPUBackend: Backend {
+    package let name = "cpu"
+    package let threadCount: Int
+    private let pool: ThreadPool
+
+    /// A backend that runs each graph on up to `threadCount` threads, at least 1.
+    package init(threadCount: Int = Int(nt_usable_cores())) {
+        self.threadCount = max(1, threadCount)
+        pool = ThreadPool(threadCount: self.threadCount)
+    }
+
+    package var deviceDescription: String {
+        "\(String(cString: nt_cpu_brand())), \(String(cString: nt_isa_name(nt_isa_bits()))), "
+            + (threadCount == 1 ? "1 thread" : "\(threadCount) threads")
+    }
+
+    package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }
+
+    package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
+        let threads = min(max(options.threadCount, 1), threadCount)
+        var builder = PlanBuilder(partition, threads: options.threadCount > 1 ? threads : threadCount)
+        try builder.build()
+        return try CPUPartition(builder, pool: pool)
+    }
+}

@@ -1,0 +1,50 @@
+import CNTPlatform
+import NTTensor
+
+/// Owns what the C steps of a plan point to: parameter structs, packed weights, tables. Written while the plan is made, read-only after.
+final class ParameterStore: @unchecked Sendable {
+    private var allocations: [UnsafeMutableRawPointer] = []
+    private var buffers: [TensorBuffer] = []
+    private var tensors: [Tensor] = []
+    private var zeroCount = 0
+    private var zeroPointer: UnsafePointer<Float>?
+
+    /// Keeps a copy of `value` at a fixed address.
+    func keep<T>(_ value: T) -> UnsafePointer<T> {
+        let pointer = UnsafeMutablePointer<T>.allocate(capacity: 1)
+        pointer.initialize(to: value)
+        allocations.append(UnsafeMutableRawPointer(pointer))
+        return UnsafePointer(pointer)
+    }
+
+    /// Keeps a copy of an array of a C type.
+    func keep<T>(array: [T]) -> UnsafePointer<T> {
+        let pointer = UnsafeMutablePointer<T>.allocate(capacity: max(1, array.count))
+        for (index, value) in array.enumerated() { (pointer + index).initialize(to: value) }
+        allocations.append(UnsafeMutableRawPointer(pointer))
+        return UnsafePointer(pointer)
+    }
+
+    /// The elements of a float32 tensor, which is kept alive.
+    func keep(_ tensor: Tensor) -> UnsafePointer<Float> {
+        tensors.append(tensor)
+        return UnsafePointer((tensor.buffer.base + tensor.byteOffset).assumingMemoryBound(to: Float.self))
+    }
+
+    /// `count` zeroed floats, aligned to 64 bytes.
+    func floats(_ count: Int) throws -> UnsafeMutablePointer<Float> {
+        let buffer = try TensorBuffer(byteCount: max(count, 1) * 4, zeroed: true)
+        buffers.append(buffer)
+        return buffer.base.bindMemory(to: Float.self, capacity: max(count, 1))
+    }
+
+    /// At least `count` zeros, shared by all who ask.
+    func zeros(_ count: Int) throws -> UnsafePointer<Float> {
+        if let zeroPointer, zeroCount >= count { return zeroPointer }
+        let pointer = UnsafePointer(try floats(count))
+        (zeroPointer, zeroCount) = (pointer, count)
+        return pointer
+    }
+
+    deinit { for pointer in allocations { pointer.deallocate() } }
+}

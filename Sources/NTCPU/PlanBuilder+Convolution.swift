@@ -1,0 +1,160 @@
+import CNTKernels
+import CNTPlatform
+import NTGraph
+import NTRuntime
+import NTTensor
+
+/// Convolutions: weights packed once, a kernel chosen for each shape.
+extension PlanBuilder {
+    /// The work, in cycles, below which a share is not worth the meeting of threads it takes.
+    static let shareCycles = 20_000.0
+
+    /// A convolution's window.
+    static func window(_ op: Convolution, _ x: Shape, _ w: Shape, _ y: Shape) -> nt_window {
+        nt_window(
+            in_height: x[2], in_width: x[3], out_height: y[2], out_width: y[3], kernel_height: w[2], kernel_width: w[3],
+            stride_y: op.strides.height, stride_x: op.strides.width, dilation_y: op.dilations.height,
+            dilation_x: op.dilations.width, pad_top: op.padding.top, pad_left: op.padding.left)
+    }
+
+    /// Whether each output channel sees the one input channel of its own index.
+    static func isDepthwise(_ op: Convolution, _ x: Shape, _ w: Shape) -> Bool {
+        op.groups == x[1] && w[0] == x[1] && x[1] > 1 && w[2] <= Int(NT_DEPTHWISE_MAX_HEIGHT)
+            && op.strides.height > 0 && !op.hasResidual
+    }
+
+    /// The elements of a constant input.
+    func constantFloats(_ id: ValueID) throws -> UnsafePointer<Float> {
+        guard let tensor = graph.constant(id) else { throw GraphError("value '\(graph[id].name)' must be constant") }
+        return store.keep(try tensor.asFloat32())
+    }
+
+    mutating func emitConvolution(_ op: Convolution, _ node: Node) throws {
+        let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
+        if Self.isDepthwise(op, x, w) {
+            try emitDepthwise(op, node)
+        } else if try isStem(op, node, x, w) {
+            try emitStem(op, node)
+        } else {
+            try emitGeneral(op, node, x, w, y)
+        }
+    }
+
+    private mutating func emitGeneral(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape, _ y: Shape) throws {
+        let source = try asPixels(node.inputs[0])
+        let residual = try op.residualIndex.map { try asPixels(node.inputs[$0]) }
+        let target: Placement
+        if let index = op.residualIndex, node.inputs[index] != node.inputs[0] {
+            target = try place(node.outputs[0], over: node.inputs[index], asPixels: true)
+        } else {
+            target = place(node.outputs[0], asPixels: true)
+        }
+        let (depth, perGroup, taps) = (w[1], w[0] / op.groups, w[2] * w[3])
+        var conv = nt_conv()
+        conv.window = Self.window(op, x, w, y)
+        (conv.batch, conv.groups, conv.channels, conv.outputs) = (x[0], op.groups, depth, perGroup)
+        conv.x_stride = source.pixelStride
+        conv.y_stride = target.pixelStride
+        conv.residual_stride = residual?.pixelStride ?? 0
+        conv.kernel = nt_gemm_choose(x[0] * y[2] * y[3], perGroup, depth * taps, isa)
+        try packWeights(
+            &conv, weights: try constantFloats(node.inputs[1]), bias: op.hasBias ? try constantFloats(node.inputs[2]) : nil,
+            taps: taps)
+        conv.zeros = try store.zeros(depth)
+        conv.activation = activation(op.activation)
+        conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
+        let parts = nt_conv_parts(&conv, threads, Self.shareCycles)
+        let kernel = "conv \(w[2])x\(w[3]) " + String(cString: conv.kernel.pointee.name)
+        append(
+            nt_step_conv, store.keep(conv), inputs: [source, residual], outputs: [target], parts: parts,
+            description: describe([node], kernel: kernel))
+    }
+
+    /// Packs [groups][outputs][channels][taps] for the chosen kernel.
+    private func packWeights(
+        _ conv: inout nt_conv, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?, taps: Int
+    ) throws {
+        let (depth, perGroup) = (conv.channels, conv.outputs)
+        let packedStride = nt_gemm_packed_count(conv.kernel, perGroup, taps, depth)
+        let biasStride = nt_gemm_bias_count(conv.kernel, perGroup)
+        let packed = try store.floats(packedStride * conv.groups)
+        for group in 0..<conv.groups {
+            nt_gemm_pack(
+                conv.kernel, perGroup, taps, depth, weights + group * perGroup * depth * taps, depth * taps, 1, taps,
+                packed + group * packedStride)
+        }
+        conv.packed = UnsafePointer(packed)
+        conv.packed_stride = packedStride
+        conv.bias = try packBias(bias, groups: conv.groups, perGroup: perGroup, stride: biasStride)
+        conv.bias_stride = biasStride
+    }
+
+    /// Biases of each group, padded with zeros to `stride`.
+    func packBias(_ bias: UnsafePointer<Float>?, groups: Int, perGroup: Int, stride: Int) throws -> UnsafePointer<Float> {
+        let packed = try store.floats(stride * groups)
+        if let bias {
+            for group in 0..<groups { (packed + group * stride).update(from: bias + group * perGroup, count: perGroup) }
+        }
+        return UnsafePointer(packed)
+    }
+
+    // MARK: Depthwise
+
+    mutating func emitDepthwise(_ op: Convolution, _ node: Node) throws {
+        let source = try asPixels(node.inputs[0])
+        let target = place(node.outputs[0], asPixels: true)
+        let image = try depthwiseImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride)
+        let y = shape(node.outputs[0])
+        let work = y.count * image.window.kernel_height * image.window.kernel_width / 8
+        append(
+            nt_step_depthwise, store.keep(image), inputs: [source], outputs: [target],
+            parts: parts(work: work, grain: Int(Self.shareCycles), limit: y[0] * y[2]),
+            description: describe([node], kernel: "depthwise " + String(cString: image.kernel.pointee.name)))
+    }
+
+    func depthwiseImage(_ op: Convolution, _ node: Node, xStride: Int, yStride: Int) throws -> nt_depthwise_image {
+        let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
+        let (channels, taps) = (x[1], w[2] * w[3])
+        let padded = nt_depthwise_padded(channels)
+        let packed = try store.floats(padded * taps)
+        nt_depthwise_pack(channels, taps, try constantFloats(node.inputs[1]), packed)
+        let bias = try packBias(op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: channels, stride: padded)
+        return nt_depthwise_image(
+            window: Self.window(op, x, w, y), batch: x[0], channels: channels, x_stride: xStride, y_stride: yStride,
+            kernel: nt_depthwise_choose(isa), weights: UnsafePointer(packed), bias: bias, activation: activation(op.activation))
+    }
+
+    // MARK: The first convolution
+
+    /// Whether the convolution reads few channels from an image in logical order, and so does best by reading its rows.
+    private mutating func isStem(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape) throws -> Bool {
+        let place = try placement(node.inputs[0])
+        return op.groups == 1 && !op.hasResidual && place.rowMajorView(x) != nil && x[1] <= 4 && x[2] * x[3] > 1
+            && x[1] * w[2] <= Int(NT_STEM_MAX_TAPS) && op.dilations.width == 1 && op.padding.left < w[3]
+    }
+
+    private mutating func emitStem(_ op: Convolution, _ node: Node) throws {
+        let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
+        let source = try asRowMajor(node.inputs[0])
+        let target = place(node.outputs[0], asPixels: true)
+        let (rows, width) = (x[1] * w[2], w[3])
+        var stem = nt_stem()
+        stem.window = Self.window(op, x, w, y)
+        (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
+        stem.kernel = nt_gemm_choose(x[0] * y[2] * y[3], w[0], rows * width, isa)
+        let packed = try store.floats(nt_gemm_packed_count(stem.kernel, w[0], rows, width))
+        nt_gemm_pack(stem.kernel, w[0], rows, width, try constantFloats(node.inputs[1]), rows * width, width, 1, packed)
+        stem.packed = UnsafePointer(packed)
+        stem.bias = try packBias(
+            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: w[0],
+            stride: nt_gemm_bias_count(stem.kernel, w[0]))
+        stem.activation = activation(op.activation)
+        stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
+        let cycles = nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], rows * width)
+        append(
+            nt_step_stem, store.keep(stem), inputs: [source], outputs: [target],
+            parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: x[0] * y[2]),
+            scratchCount: nt_stem_scratch_count(&stem),
+            description: describe([node], kernel: "stem \(w[2])x\(w[3]) " + String(cString: stem.kernel.pointee.name)))
+    }
+}

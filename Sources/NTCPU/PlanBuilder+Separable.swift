@@ -1,0 +1,107 @@
+import CNTKernels
+import CNTPlatform
+import NTGraph
+import NTRuntime
+import NTTensor
+
+/// Nodes that one fused step computes: depthwise and the pointwise that reads it, and the pointwise before it when it has no other reader.
+struct SeparableChain {
+    var expand: Int?
+    var depthwise: Int
+    var project: Int
+}
+
+extension PlanBuilder {
+    /// Finds the chains that are worth a fused step.
+    mutating func findChains() {
+        for index in graph.nodes.indices {
+            guard let op = graph.nodes[index].op as? Convolution, isPointwise(index),
+                let depthwise = soleProducer(of: graph.nodes[index].inputs[0]), isDepthwise(depthwise),
+                op.residualIndex.map({ graph.nodes[index].inputs[$0] != graph.nodes[index].inputs[0] }) ?? true
+            else { continue }
+            var chain = SeparableChain(expand: nil, depthwise: depthwise, project: index)
+            if let expand = soleProducer(of: graph.nodes[depthwise].inputs[0]), isPointwise(expand),
+                (graph.nodes[expand].op as? Convolution)?.hasResidual == false, !absorbed.contains(expand), chains[expand] == nil
+            {
+                chain.expand = expand
+            }
+            guard isWorthFusing(&chain) else { continue }
+            chains[index] = chain
+            absorbed.insert(depthwise)
+            if let expand = chain.expand { absorbed.insert(expand) }
+        }
+    }
+
+    private func isPointwise(_ index: Int) -> Bool {
+        guard let op = graph.nodes[index].op as? Convolution else { return false }
+        let w = shape(graph.nodes[index].inputs[1])
+        return op.groups == 1 && op.strides == .one && op.padding.isZero && w[2] == 1 && w[3] == 1
+    }
+
+    private func isDepthwise(_ index: Int) -> Bool {
+        guard let op = graph.nodes[index].op as? Convolution else { return false }
+        return Self.isDepthwise(op, shape(graph.nodes[index].inputs[0]), shape(graph.nodes[index].inputs[1]))
+    }
+
+    /// The node that computes a value which one place alone reads.
+    private func soleProducer(of id: ValueID) -> Int? {
+        guard consumers[id.index].count == 1, !graph.outputs.contains(id) else { return nil }
+        return producers[id.index]
+    }
+
+    /// Small images with large weights do better stage by stage: with several threads the weights, not the rows, are what can be shared out.
+    private func isWorthFusing(_ chain: inout SeparableChain) -> Bool {
+        let y = shape(graph.nodes[chain.project].outputs[0])
+        return y[0] * y[2] * y[3] >= 100 || threads == 1
+    }
+
+    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int) throws -> nt_pointwise {
+        let w = shape(node.inputs[1])
+        var stage = nt_pointwise()
+        (stage.channels, stage.outputs) = (w[1], w[0])
+        stage.kernel = nt_gemm_choose(pixels, w[0], w[1], isa)
+        let packed = try store.floats(nt_gemm_packed_count(stage.kernel, w[0], 1, w[1]))
+        nt_gemm_pack(stage.kernel, w[0], 1, w[1], try constantFloats(node.inputs[1]), w[1], 0, 1, packed)
+        stage.packed = UnsafePointer(packed)
+        stage.bias = try packBias(
+            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: w[0],
+            stride: nt_gemm_bias_count(stage.kernel, w[0]))
+        stage.activation = activation(op.activation)
+        return stage
+    }
+
+    mutating func emitSeparable(_ chain: SeparableChain) throws {
+        let (middle, last) = (graph.nodes[chain.depthwise], graph.nodes[chain.project])
+        guard let depthwise = middle.op as? Convolution, let project = last.op as? Convolution else { return }
+        let first = chain.expand.map { graph.nodes[$0] }
+        let source = try asPixels((first ?? middle).inputs[0])
+        let residual = try project.residualIndex.map { try asPixels(last.inputs[$0]) }
+        let target: Placement
+        if let index = project.residualIndex, last.inputs[index] != (first ?? middle).inputs[0] {
+            target = try place(last.outputs[0], over: last.inputs[index], asPixels: true)
+        } else {
+            target = place(last.outputs[0], asPixels: true)
+        }
+        let (x, y) = (shape(middle.inputs[0]), shape(last.outputs[0]))
+        var fused = nt_separable()
+        if let first, let op = first.op as? Convolution {
+            fused.has_expansion = 1
+            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
+        }
+        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0)
+        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
+        fused.x_stride = source.pixelStride
+        fused.y_stride = target.pixelStride
+        fused.residual_stride = residual?.pixelStride ?? 0
+        fused.strip_rows = nt_separable_strip_rows(&fused, nt_cache_bytes(2) / 2)
+        let cycles = nt_gemm_cost(fused.project.kernel, y[0] * y[2] * y[3], fused.project.outputs, fused.project.channels)
+        let name = String(cString: fused.project.kernel.pointee.name)
+        append(
+            nt_step_separable, store.keep(fused), inputs: [source, residual], outputs: [target],
+            parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: y[0] * y[2]),
+            scratchCount: nt_separable_scratch_count(&fused),
+            description: describe(
+                [first, middle, last].compactMap { $0 },
+                kernel: (first == nil ? "depthwise+pointwise " : "expand+depthwise+project ") + name))
+    }
+}

@@ -1,0 +1,45 @@
+import CNTPlatform
+import NTCPU
+import NTGraph
+import NTRuntime
+import TestSupport
+import XCTest
+
+final class OperatorCaseTests: XCTestCase {
+    override func tearDown() { nt_isa_set_ceiling(~0) }
+
+    /// Every operator case agrees with the reference, on one thread and on two.
+    func testEveryCase() {
+        for threads in [1, 2] {
+            let backend = CPUBackend(threadCount: threads)
+            for test in OperatorCases.all {
+                for problem in BackendCheck.run(test, on: backend, options: CompileOptions(threadCount: threads)) {
+                    XCTFail("\(threads) threads: \(problem)")
+                }
+            }
+        }
+    }
+
+    /// The same at each ceiling of instruction sets below the processor's own.
+    func testEveryCaseAtEachCeiling() {
+        for ceiling in [0, UInt32(NT_ISA_AVX2)] {
+            nt_isa_set_ceiling(ceiling)
+            let backend = CPUBackend(threadCount: 1)
+            for test in OperatorCases.all {
+                for problem in BackendCheck.run(test, on: backend) { XCTFail("ceiling \(ceiling): \(problem)") }
+            }
+        }
+    }
+
+    /// Nothing but empty tensors and computed weights falls back to the reference.
+    func testFallbacks() throws {
+        let backend = CPUBackend(threadCount: 1)
+        for test in OperatorCases.all {
+            for fallback in try BackendCheck.fallbacks(test, on: backend) {
+                XCTAssertTrue(
+                    ["a tensor without elements", "weights that are computed", "scales that are computed", "slopes that are computed"].contains(fallback.reason),
+                    "\(test): \(fallback.operatorKind): \(fallback.reason)")
+            }
+        }
+    }
+}

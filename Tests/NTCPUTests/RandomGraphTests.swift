@@ -1,0 +1,114 @@
+import NTCPU
+import NTGraph
+import NTRuntime
+import NTTensor
+import TestSupport
+import XCTest
+
+final class RandomGraphTests: XCTestCase {
+    /// Random networks, as they are and optimised, agree with the reference, on one thread and on several.
+    func testRandomNetworks() throws {
+        let backends = [CPUBackend(threadCount: 1), CPUBackend(threadCount: 3)]
+        for seed in 0..<300 {
+            let (graph, inputs) = try RandomGraph.make(seed: seed)
+            let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+            for (kind, version) in [("plain", graph), ("optimised", try Passes.optimize(graph))] {
+                for backend in backends {
+                    let problems = try BackendCheck.run(
+                        version, inputs: inputs, on: backend, options: CompileOptions(threadCount: backend.threadCount),
+                        tolerance: Tolerance(relative: 1e-4, absolute: 1e-4), expected: expected)
+                    for problem in problems { XCTFail("seed \(seed), \(kind), \(backend.threadCount) threads: \(problem)") }
+                }
+            }
+        }
+    }
+
+    private static func run(_ plan: ExecutionPlan, _ inputs: [Tensor], _ state: ExecutionState? = nil) throws -> [[UInt32]] {
+        let targets = try plan.graph.outputs.map { try TensorBuffer(byteCount: plan.graph[$0].type.byteCount) }
+        let state = try state ?? plan.makeState()
+        try plan.run(
+            state, inputs: inputs.map(\.bytes),
+            outputs: targets.map { UnsafeMutableRawBufferPointer(start: $0.base, count: $0.byteCount) })
+        return targets.map { Array(UnsafeRawBufferPointer(start: $0.base, count: $0.byteCount).bindMemory(to: UInt32.self)) }
+    }
+
+    /// The bits do not depend on the number of threads.
+    func testThreadsDoNotChangeBits() throws {
+        let one = CPUBackend(threadCount: 1)
+        let others = [2, 3, 4].map { CPUBackend(threadCount: $0) }
+        for test in Self.wideCases {
+            let (graph, inputs) = try test.make()
+            let expected = try Self.run(ExecutionPlan(graph, backend: one), inputs)
+            for backend in others {
+                let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(threadCount: backend.threadCount))
+                let found = try Self.run(plan, inputs)
+                XCTAssertEqual(found, expected, "\(test.name) on \(backend.threadCount) threads")
+            }
+        }
+    }
+
+    /// Networks of a size that is shared among threads, on data that rounds.
+    private static let wideCases: [OperatorCase] = [
+        OperatorCase("separable", kinds: []) { b in
+            let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+            var x = try b.input([1, 3, 65, 63], .unit)
+            x = try b.convolution(x, outputs: 24, kernel: Size2D(3, 3), strides: Size2D(2, 2), padding: one, activation: .relu, fill: .unit)
+            for outputs in [40, 40] {
+                let wide = try b.convolution(x, outputs: 96, kernel: .one, activation: .clip(0, 6), fill: .unit)
+                let filtered = try b.convolution(
+                    wide, outputs: 96, kernel: Size2D(3, 3), padding: one, groups: 96, activation: .clip(0, 6), fill: .unit)
+                x = try b.convolution(filtered, outputs: outputs, kernel: .one, fill: .unit)
+            }
+            try b.output(try b.add(Pool(.average, kernel: Size2D(33, 32)), x))
+        },
+        OperatorCase("residual", kinds: []) { b in
+            let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+            let x = try b.input([2, 32, 17, 19], .unit)
+            let first = try b.convolution(x, outputs: 96, kernel: Size2D(3, 3), padding: one, activation: .silu, fill: .unit)
+            let second = try b.convolution(first, outputs: 32, kernel: Size2D(3, 3), padding: one, fill: .unit)
+            let sum = try b.add(Binary(.add, activation: .relu), second, x)
+            let joined = try b.add(Concat(axis: 1), sum, try b.convolution(sum, outputs: 50, kernel: .one, fill: .unit))
+            try b.output(try b.add(Pool(.maximum, kernel: Size2D(3, 3), strides: Size2D(2, 2)), joined))
+        },
+    ]
+
+    /// Many requests at once over one plan, each with a state of its own, some of them finding the workers busy.
+    func testConcurrentRequests() throws {
+        let (graph, inputs) = try Self.wideCases[0].make()
+        let backend = CPUBackend(threadCount: 2)
+        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(threadCount: 2))
+        let expected = try Self.run(plan, inputs)
+        let results = Results()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            do {
+                let state = try plan.makeState()
+                for _ in 0..<20 { results.add(try Self.run(plan, inputs, state) == expected) }
+            } catch {
+                results.add(false)
+            }
+        }
+        XCTAssertEqual(results.count(of: true), 80)
+    }
+
+    private final class Results: @unchecked Sendable {
+        private let lock = NSLock()
+        private var values: [Bool] = []
+        func add(_ value: Bool) { lock.withLock { values.append(value) } }
+        func count(of value: Bool) -> Int { lock.withLock { values.filter { $0 == value }.count } }
+    }
+
+    /// An index that is out of range is an error that names the layer, on every run, and leaves the backend usable.
+    func testGatherOutOfRange() throws {
+        var builder = GraphBuilder(name: "gather")
+        let x = builder.input("x", .float32([4, 3]))
+        let indices = builder.input("indices", .float32([2]))
+        let picked = try builder.add(Gather(axis: 0), x, indices, layer: "pick")
+        try builder.output(picked, name: "y")
+        let plan = try ExecutionPlan(builder.graph, backend: CPUBackend(threadCount: 2), options: CompileOptions(threadCount: 2))
+        let data = try Tensor([4, 3], (0..<12).map(Float.init))
+        for bad: [Float] in [[0, 4], [-5, 0], [0.5, 0], [.nan, 0], [.infinity, 0]] {
+            XCTAssertThrowsError(try Self.run(plan, [data, try Tensor([2], bad)])) { XCTAssertTrue("\($0)".contains("pick"), "\($0)") }
+        }
+        XCTAssertEqual(try Self.run(plan, [data, try Tensor([2], [-1, 0])])[0].map(Float.init(bitPattern:)), [9, 10, 11, 0, 1, 2])
+    }
+}

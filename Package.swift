@@ -87,7 +87,7 @@ let tests: [Target] = [
     tests("NTTensorTests", ["NTTensor"]),
     tests("NTGraphTests", ["NTGraph", "NTRuntime", "NTTensor"]),
     tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor"]),
-    tests("NTFormatsTests", ["NTFormats", "NTGraph", "NTTensor"]),
+    tests("NTFormatsTests", ["NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTImageTests", ["NTImage", "CNTKernels", "CNTPlatform"]),

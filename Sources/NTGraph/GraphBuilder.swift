@@ -6,8 +6,12 @@ package struct GraphBuilder {
 
     /// Constant expressions with more output elements than this stay nodes, so that a small file cannot ask for a long load.
     package static let maximumFoldedCount = 1 << 24
+    /// The most elements of all constant expressions together; what comes after stays nodes.
+    package static let maximumFoldedTotal = 1 << 26
     /// The most nodes that a graph may have.
     package static let maximumNodeCount = 1 << 17
+
+    private var foldedTotal = 0
 
     package init(name: String) { graph = Graph(name: name) }
 
@@ -45,9 +49,10 @@ package struct GraphBuilder {
             for type in types { _ = try Shape(checking: type.shape.dims) }
             let constants = inputs.compactMap { graph[$0].constant }
             let outputCount = types.reduce(0) { $0 + $1.shape.count }
-            if constants.count == inputs.count, outputCount <= Self.maximumFoldedCount,
+            if constants.count == inputs.count, outputCount <= Self.maximumFoldedCount, foldedTotal <= Self.maximumFoldedTotal,
                 op.flops(inputs: graph.types(inputs), outputs: types) <= Self.maximumFoldedCount * 8
             {
+                foldedTotal += outputCount
                 let results = try op.evaluate(constants)
                 return zip(results, types).enumerated().map { index, pair in
                     append(

@@ -66,6 +66,14 @@ final class LayerTests: XCTestCase {
     func testSpatial() throws { try check("spatial") }
     func testRearranging() throws { try check("rearranging") }
 
+    func testElementwiseOfAnyRank() throws { try check("nd_elementwise") }
+    func testShapesOfAnyRank() throws { try check("nd_shapes") }
+    func testSelectionOfAnyRank() throws { try check("nd_selection") }
+    func testMathematicsOfAnyRank() throws { try check("nd_mathematics") }
+
+    func testRecurrent() throws { try check("recurrent") }
+    func testWeightEncodings() throws { try check("encodings") }
+
     func testBatchesOfImageLayers() throws {
         for name in ["activations", "convolutions", "pools", "elementwise", "normalizations", "spatial"] { try check(name, batch: 3) }
     }

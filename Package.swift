@@ -95,7 +95,7 @@ let tests: [Target] = [
     tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),
     tests("CoreMLTests", ["CoreML", "CoreVideo", "CoreGraphics"]),
     tests("VisionTests", ["Vision", "CoreML", "CoreVideo", "CoreGraphics", "ImageIO", "CoreImage"]),
-    tests("CommandLineTests", []),
+    tests("CommandLineTests", ["needletail", "NTTensor"]),
 ]
 
 let package = Package(

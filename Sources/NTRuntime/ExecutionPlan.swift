@@ -45,7 +45,17 @@ package final class ExecutionPlan: Sendable {
             }
         }
         return ExecutionState(
-            partitionStates: try segments.map { try $0.compiled.makeState() }, hostValues: hostValues)
+            partitionStates: try segments.map { try $0.compiled.makeState() }, hostValues: hostValues,
+            inputs: try graph.inputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount, zeroed: true) },
+            outputs: try graph.outputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount, zeroed: true) })
+    }
+
+    /// Computes the graph from the state's own input buffers into its own output buffers.
+    package func run(_ state: ExecutionState, profile: RunProfile? = nil) throws {
+        try run(
+            state, inputs: state.inputs.map { UnsafeRawBufferPointer(start: $0.base, count: $0.byteCount) },
+            outputs: state.outputs.map { UnsafeMutableRawBufferPointer(start: $0.base, count: $0.byteCount) },
+            profile: profile)
     }
 
     /// Computes the graph. `inputs` and `outputs` follow `graph.inputs` and `graph.outputs`: contiguous float32, logical layout, aligned to 64 bytes.
@@ -91,13 +101,21 @@ package final class ExecutionPlan: Sendable {
     }
 }
 
-/// What one run of a plan at a time owns: each partition's state, and the values that pass between partitions.
+/// What one run of a plan at a time owns: each partition's state, the values that pass between partitions, and buffers for the
+/// graph's inputs and outputs, which a request may fill and read in place. Used by one thread at a time.
 package final class ExecutionState: @unchecked Sendable {
+    /// Per graph input: contiguous float32 in logical layout.
+    package let inputs: [TensorBuffer]
+    /// Per graph output, likewise; overwritten by each run.
+    package let outputs: [TensorBuffer]
     let partitionStates: [any PartitionState]
     let hostValues: [ValueID: TensorBuffer]
 
-    init(partitionStates: [any PartitionState], hostValues: [ValueID: TensorBuffer]) {
-        self.partitionStates = partitionStates
-        self.hostValues = hostValues
+    init(
+        partitionStates: [any PartitionState], hostValues: [ValueID: TensorBuffer], inputs: [TensorBuffer],
+        outputs: [TensorBuffer]
+    ) {
+        (self.partitionStates, self.hostValues) = (partitionStates, hostValues)
+        (self.inputs, self.outputs) = (inputs, outputs)
     }
 }

@@ -56,7 +56,9 @@ struct ReferencePartition: CompiledPartition {
         let tensors = try zip(graph.inputs, inputs).map { id, bytes in
             try Tensor(graph[id].type) { $0.copyMemory(from: bytes) }
         }
-        for (tensor, target) in zip(try evaluate(tensors, profile: profile), outputs) { target.copyMemory(from: tensor.bytes) }
+        for (tensor, target) in zip(try evaluate(tensors, profile: profile), outputs) {
+            withExtendedLifetime(tensor) { target.copyMemory(from: tensor.bytes) }
+        }
     }
 
     func evaluate(_ inputs: [Tensor], profile: RunProfile?) throws -> [Tensor] {

@@ -59,7 +59,7 @@ package enum NPY {
         let length = header.utf8.count
         data.append(contentsOf: [UInt8(length & 0xff), UInt8(length >> 8)])
         data.append(contentsOf: header.utf8)
-        data.append(contentsOf: tensor.bytes)
+        withExtendedLifetime(tensor) { data.append(contentsOf: tensor.bytes) }
         return data
     }
 

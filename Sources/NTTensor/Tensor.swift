@@ -55,12 +55,12 @@ package struct Tensor: Sendable {
         return try Tensor(TensorType(dtype, shape), buffer: buffer, byteOffset: byteOffset)
     }
 
-    /// The bytes, valid while the tensor lives.
+    /// The bytes, valid while the tensor lives: a local tensor whose last use this is needs `withExtendedLifetime`.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: buffer.base + byteOffset, count: byteCount)
     }
 
-    /// The elements of a float32 tensor, valid while the tensor lives. The tensor must be float32.
+    /// The elements of a float32 tensor, valid while the tensor lives, see `bytes`. The tensor must be float32.
     package var floats: UnsafeBufferPointer<Float> {
         assert(dtype == .float32)
         return bytes.bindMemory(to: Float.self)

@@ -1,0 +1,120 @@
+import Foundation
+import NTGraph
+import NTRuntime
+
+/// Measures one session: repeated runs over random inputs of the model's own shapes, images uniform in 0-255, tensors in -1...1.
+public final class Benchmark {
+    /// Times of single runs in milliseconds.
+    public struct Latency: Sendable {
+        /// Sorted, shortest first; never empty.
+        public let sorted: [Double]
+
+        public init(sorted: [Double]) { self.sorted = sorted }
+
+        public var count: Int { sorted.count }
+        public var mean: Double { sorted.reduce(0, +) / Double(max(1, count)) }
+        public var median: Double { percentile(50) }
+
+        /// The value below which `percent` of the runs lie, by the nearest rank.
+        public func percentile(_ percent: Double) -> Double {
+            sorted[min(count - 1, max(0, Int((percent / 100 * Double(count)).rounded(.up)) - 1))]
+        }
+    }
+
+    /// One row of a profile.
+    public struct ProfileRow: Sendable {
+        public let backend: String
+        public let layers: [String]
+        public let operators: [String]
+        public let kernel: String
+        public let output: String
+        /// Milliseconds of one run, averaged.
+        public let milliseconds: Double
+        public let flops: Int
+        public let byteCount: Int
+    }
+
+    public let session: Session
+    public let batch: Int
+    /// Seconds from the start of compiling the plan for this batch to the end of its first run.
+    public let firstRunSeconds: Double
+    private let entry: PlanEntry
+    private let state: ExecutionState
+
+    /// Prepares the plan for `batch` images at a time and runs it once.
+    public init(_ session: Session, batch: Int = 1) throws {
+        let start = ContinuousClock.now
+        self.session = session
+        self.batch = batch
+        entry = try session.plan(PlanKey(shapes: [:], batch: batch))
+        state = try NeedletailError.wrapping(.executionFailed) { [entry] in try entry.plan.makeState() }
+        var generator = SplitMix64(state: 42)
+        for (index, id) in entry.plan.graph.inputs.enumerated() {
+            let value = entry.plan.graph[id]
+            let isImage = session.model.imageInput(named: value.name) != nil
+            let target = state.inputs[index].base.assumingMemoryBound(to: Float.self)
+            for place in 0..<value.type.shape.count {
+                let unit = Float(generator.next() >> 40) * 0x1p-24
+                target[place] = isImage ? (unit * 255).rounded() : unit * 2 - 1
+            }
+        }
+        try session.execute(entry, state)
+        firstRunSeconds = (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    /// Floating-point operations of one run.
+    public var flops: Int { entry.plan.graph.flops }
+
+    /// Layers that run on the slow reference, with the reason.
+    public var fallbacks: [String] { entry.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" } }
+
+    /// Runs for about `seconds`, at least once, and returns the time of each run.
+    public func run(seconds: Double) throws -> Latency {
+        var times: [Double] = []
+        times.reserveCapacity(1 << 16)
+        let start = ContinuousClock.now
+        repeat {
+            let before = ContinuousClock.now
+            try session.execute(entry, state)
+            times.append((ContinuousClock.now - before) / .milliseconds(1))
+        } while (ContinuousClock.now - start) / .seconds(1) < seconds
+        return Latency(sorted: times.sorted())
+    }
+
+    /// Runs for about `seconds` with a clock around each step.
+    public func profile(seconds: Double) throws -> [ProfileRow] {
+        let steps = entry.plan.steps
+        let profile = RunProfile(stepCount: steps.count)
+        let start = ContinuousClock.now
+        repeat {
+            try session.execute(entry, state, profile: profile)
+        } while (ContinuousClock.now - start) / .seconds(1) < seconds
+        return zip(steps, profile.seconds).map { item, total in
+            ProfileRow(
+                backend: item.backend, layers: item.step.layers, operators: item.step.operators,
+                kernel: item.step.kernel, output: item.step.output,
+                milliseconds: total / Double(max(1, profile.runCount)) * 1000, flops: item.step.flops,
+                byteCount: item.step.byteCount)
+        }
+    }
+
+    /// The most memory this process has held at once, in bytes, as the kernel counts it (VmHWM).
+    public static var peakMemoryByteCount: Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+}
+
+/// Steele, Lea and Flood's SplitMix64: a small generator whose sequence depends on its seed alone.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,44 @@
+import NTGraph
+import NTTensor
+
+/// What went wrong, for people: the message names the file, the layer or the input, what was expected and what was found.
+public struct NeedletailError: Error, Sendable, CustomStringConvertible {
+    /// What kind of thing went wrong.
+    public enum Code: String, Sendable {
+        /// A file is missing, unreadable, truncated, malformed or of an unknown kind.
+        case invalidModel
+        /// The model is sound, but something in it cannot be run here.
+        case unsupportedModel
+        /// An image cannot be decoded or has a size that is refused.
+        case invalidImage
+        /// A tensor, feature or argument does not fit the model.
+        case invalidInput
+        /// A backend or device that was asked for is absent or failed.
+        case backendUnavailable
+        /// A run failed.
+        case executionFailed
+        /// The task was cancelled before the run began.
+        case cancelled
+    }
+
+    public let code: Code
+    public let description: String
+
+    public init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Calls `body` and turns the lower floors' errors into this type, prefixed by `context` (a file's name, say).
+    package static func wrapping<Result>(
+        _ code: Code, context: String? = nil, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as NeedletailError {
+            throw error
+        } catch {
+            throw NeedletailError(code, (context.map { $0 + ": " } ?? "") + String(describing: error))
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// Facts about the package.
+public enum PackageInfo {
+    /// The package's version.
+    public static let version = "0.1.0"
+
+    /// The environment variables that the package reads.
+    public static let environmentVariables: [(name: String, meaning: String)] = [
+        ("NEEDLETAIL_MAX_ISA", "the best instruction set to use: portable, avx2, avx512, avx512bf16, amx"),
+        ("NEEDLETAIL_CACHE", "off: keep no compiled OpenCL programs on disk; else the folder to keep them in"),
+        ("XDG_CACHE_HOME", "where caches live (default ~/.cache); OpenCL programs go to needletail/ inside it"),
+    ]
+}

@@ -1,0 +1,172 @@
+import Foundation
+import NTFormats
+import NTGraph
+import NTRuntime
+import NTTensor
+
+/// A model made ready to run on one backend. Immutable to its users: any number of threads may run it at once, each run having memory of its own.
+///
+/// Plans are compiled on first use of an input shape and kept; the most recent `maximumPlanCount` stay.
+public final class Session: Sendable {
+    public let model: Model
+    public let configuration: SessionConfiguration
+    package let backend: any Backend
+    /// Why this backend was taken, for people.
+    public let backendReason: String
+    private let plans = PlanCache(capacity: Session.maximumPlanCount)
+
+    /// Plans kept at a time.
+    public static let maximumPlanCount = 8
+
+    /// Chooses the backend and compiles the plan for the model's default input shapes.
+    /// Throws `NeedletailError` when the backend is absent or a layer cannot run.
+    public init(_ model: Model, configuration: SessionConfiguration = SessionConfiguration()) throws {
+        self.model = model
+        self.configuration = configuration
+        (backend, backendReason) = try BackendResolver.resolve(configuration)
+        _ = try plan(PlanKey(shapes: [:], batch: 1))
+    }
+
+    /// `cpu`, `opencl` or `reference`, with the device in words.
+    public var backendDescription: String { "\(backend.name) (\(backend.deviceDescription))" }
+
+    /// `cpu`, `opencl` or `reference`.
+    public var backendName: String { backend.name }
+
+    /// Runs the model on tensors by input name and returns all outputs by name.
+    ///
+    /// An image input takes (1, C, H, W) or (C, H, W), raw 0-255 in the model's channel order, before its own preprocessing.
+    /// A classifier's outputs are the winning label and the probabilities by label.
+    /// Throws `NeedletailError` naming the input, the expected and the found shape.
+    public func run(_ inputs: [String: Tensor]) throws -> [String: FeatureValue] {
+        let key = try PlanKey(model.asset, inputs: inputs)
+        let entry = try plan(key)
+        return try entry.states.withState { state in
+            try fill(state, of: entry, with: inputs)
+            try execute(entry, state)
+            return try outputs(entry, state)
+        }
+    }
+
+    /// Runs the model off the caller's thread. A task cancelled before the run begins throws `NeedletailError` of code `cancelled`.
+    public func run(_ inputs: [String: Tensor]) async throws -> [String: FeatureValue] {
+        if Task.isCancelled { throw NeedletailError(.cancelled, "the prediction was cancelled before it began") }
+        return try await withCheckedThrowingContinuation { continuation in
+            Session.queue.async {
+                continuation.resume(with: Result { try self.run(inputs) as [String: FeatureValue] })
+            }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "needletail.session", attributes: .concurrent)
+
+    // MARK: - Plans
+
+    /// The plan for these shapes, compiled on first use.
+    package func plan(_ key: PlanKey) throws -> PlanEntry {
+        try plans.entry(for: key) {
+            let graph = try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
+                try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
+            }
+            let options = CompileOptions(
+                precision: configuration.precision.runtimePrecision,
+                threadCount: configuration.threadCount ?? BackendResolver.defaultThreadCount)
+            let plan = try NeedletailError.wrapping(.executionFailed, context: model.name) {
+                try ExecutionPlan(graph, backend: backend, options: options)
+            }
+            if configuration.requiresKernels, let fallback = plan.fallbacks.first {
+                throw NeedletailError(
+                    .unsupportedModel,
+                    "\(model.name): layer '\(fallback.layer)' (\(fallback.operatorKind)) has no \(backend.name) kernel: \(fallback.reason)")
+            }
+            return PlanEntry(plan)
+        }
+    }
+
+    /// Runs a filled state.
+    package func execute(_ entry: PlanEntry, _ state: ExecutionState, profile: RunProfile? = nil) throws {
+        try NeedletailError.wrapping(.executionFailed, context: model.name) { try entry.plan.run(state, profile: profile) }
+        if configuration.verifiesFirstPrediction { try entry.verification.check(entry.plan, state, model: model.name) }
+    }
+
+    private func fill(_ state: ExecutionState, of entry: PlanEntry, with inputs: [String: Tensor]) throws {
+        for (index, id) in entry.plan.graph.inputs.enumerated() {
+            let value = entry.plan.graph[id]
+            guard let tensor = inputs[value.name] else {
+                if model.asset.isOptional(input: value.name) {
+                    state.inputs[index].base.initializeMemory(as: UInt8.self, repeating: 0, count: state.inputs[index].byteCount)
+                    continue
+                }
+                throw NeedletailError(.invalidInput, "\(model.name): input '\(value.name)' (\(value.type)) is missing")
+            }
+            try copy(tensor, to: state.inputs[index], input: value.name, type: value.type)
+        }
+    }
+
+    /// Reads all outputs of a run, the label and probabilities included.
+    package func outputs(_ entry: PlanEntry, _ state: ExecutionState) throws -> [String: FeatureValue] {
+        var results: [String: FeatureValue] = [:]
+        for (index, id) in entry.plan.graph.outputs.enumerated() {
+            let value = entry.plan.graph[id]
+            let buffer = state.outputs[index]
+            if index == 0, model.asset.probabilitiesName(in: entry.plan.graph) != nil {
+                let floats = UnsafeBufferPointer(start: buffer.base.assumingMemoryBound(to: Float.self), count: value.type.shape.count)
+                let list = try model.labelled(floats)
+                results[value.name] = .probabilities(list)
+                if let name = model.description.predictedFeatureName, let best = Session.best(list) {
+                    results[name] = best.label.featureValue
+                }
+                continue
+            }
+            let copy = try NTTensor.Tensor(value.type) {
+                $0.copyMemory(from: UnsafeRawBufferPointer(start: buffer.base, count: value.type.byteCount))
+            }
+            results[value.name] = .tensor(try Tensor(copy))
+        }
+        return results
+    }
+
+    /// The first entry of the largest probability; NaN never wins over a number.
+    static func best(_ list: [(label: ClassLabel, probability: Float)]) -> (label: ClassLabel, probability: Float)? {
+        var best = list.first
+        for entry in list.dropFirst() {
+            if let current = best, entry.probability > current.probability || (current.probability.isNaN && !entry.probability.isNaN) {
+                best = entry
+            }
+        }
+        return best
+    }
+}
+
+extension ClassLabel {
+    var featureValue: FeatureValue {
+        switch self {
+        case .string(let text): .string(text)
+        case .int64(let number): .int64(number)
+        }
+    }
+}
+
+extension Session {
+    /// A step of the plan for the default input shapes.
+    public struct PlanStep: Sendable {
+        public let backend: String
+        public let kernel: String
+        public let layers: [String]
+        public let output: String
+    }
+
+    /// What runs, in order, for the default input shapes.
+    public var planSteps: [PlanStep] {
+        guard let entry = try? plan(PlanKey(shapes: [:], batch: 1)) else { return [] }
+        return entry.plan.steps.map {
+            PlanStep(backend: $0.backend, kernel: $0.step.kernel, layers: $0.step.layers, output: $0.step.output)
+        }
+    }
+
+    /// Layers that run on the slow reference, each with the reason.
+    public var fallbacks: [String] {
+        guard let entry = try? plan(PlanKey(shapes: [:], batch: 1)) else { return [] }
+        return entry.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" }
+    }
+}

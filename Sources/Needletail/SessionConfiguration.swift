@@ -1,0 +1,60 @@
+import NTRuntime
+
+/// Where a session runs.
+public enum BackendChoice: String, Sendable, CaseIterable {
+    /// An OpenCL GPU when there is one, else the CPU. `Session.backendReason` says which and why.
+    case auto
+    /// The SIMD units of this machine's processor.
+    case cpu
+    /// An OpenCL device of any kind; an error when there is none.
+    case opencl
+    /// Plain loops in double precision: slow, the standard the others are held to.
+    case reference
+}
+
+/// The arithmetic inside a session; inputs and outputs are float32 always.
+public enum ComputePrecision: String, Sendable, CaseIterable {
+    /// float32 throughout, the default.
+    case float32
+    /// Half precision where the device has it.
+    case float16
+    /// bfloat16 products with float32 sums.
+    case bfloat16
+    /// The fastest that the device has in hardware.
+    case fast
+
+    var runtimePrecision: Precision {
+        switch self {
+        case .float32: .float32
+        case .float16: .float16
+        case .bfloat16: .bfloat16
+        case .fast: .fast
+        }
+    }
+}
+
+/// How a session is set up.
+public struct SessionConfiguration: Sendable {
+    public var backend: BackendChoice
+    /// Which OpenCL device, counted over all platforms as `Devices.all` lists them; nil takes the first GPU, else the first device.
+    public var deviceIndex: Int?
+    /// Threads of one run on the CPU; nil takes one per usable core. At least 1.
+    public var threadCount: Int?
+    public var precision: ComputePrecision
+    /// Refuses models of which a layer would run on the slow reference implementation.
+    public var requiresKernels: Bool
+    /// Compares the first prediction with the CPU's float32 and fails when it differs or is not finite. See `Session.verification`.
+    public var verifiesFirstPrediction: Bool
+
+    public init(
+        backend: BackendChoice = .auto, deviceIndex: Int? = nil, threadCount: Int? = nil,
+        precision: ComputePrecision = .float32, requiresKernels: Bool = false, verifiesFirstPrediction: Bool = false
+    ) {
+        self.backend = backend
+        self.deviceIndex = deviceIndex
+        self.threadCount = threadCount
+        self.precision = precision
+        self.requiresKernels = requiresKernels
+        self.verifiesFirstPrediction = verifiesFirstPrediction
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import NTRuntime
+import NTTensor
+import Needletail
+import TestSupport
+import XCTest
+
+/// Models and sessions through the engine's public interface.
+final class SessionTests: XCTestCase {
+    private let mobileNet = Fixtures.models.appendingPathComponent("MobileNet.mlmodel")
+    private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel")
+    private let photos = Fixtures.models.appendingPathComponent("photos")
+
+    private func golden(_ name: String) throws -> Needletail.Tensor {
+        try Needletail.Tensor(npy: Fixtures.folder.appendingPathComponent("Models/\(name).npy"))
+    }
+
+    func testGoldensOnEveryBackend() throws {
+        for backend in [BackendChoice.cpu, .opencl, .reference] {
+            for (model, photo) in [(mobileNet, "MobileNet-coffee"), (mobileNet, "MobileNet-cat"), (emotion, "Emotion-face")] {
+                let session = try Session(Model(contentsOf: model), configuration: SessionConfiguration(backend: backend))
+                XCTAssertEqual(session.fallbacks, [], "\(backend)")
+                let outputs = try session.run(["image": try golden("\(photo)-input")])
+                guard case .probabilities(let found)? = outputs["classLabelProbs"] else { return XCTFail("no probabilities") }
+                let expected = try golden("\(photo)-probabilities").elements
+                let scale = try XCTUnwrap(expected.max())
+                for (pair, value) in zip(found, expected) {
+                    XCTAssertEqual(pair.probability, value, accuracy: 1e-4 * scale, "\(backend) \(photo) \(pair.label)")
+                }
+            }
+        }
+    }
+
+    func testThreadCountsGiveTheSameBits() throws {
+        let input = try golden("MobileNet-cat-input")
+        let outputs = try [1, 2, 3].map { threads -> [UInt32] in
+            let configuration = SessionConfiguration(backend: .cpu, threadCount: threads)
+            let session = try Session(Model(contentsOf: mobileNet), configuration: configuration)
+            guard case .probabilities(let list)? = try session.run(["image": input])["classLabelProbs"] else { return [] }
+            return list.map(\.probability.bitPattern)
+        }
+        XCTAssertEqual(outputs[0].count, 1000)
+        XCTAssertEqual(outputs[0], outputs[1])
+        XCTAssertEqual(outputs[0], outputs[2])
+    }
+
+    func testOneSessionFromManyThreads() throws {
+        for backend in [BackendChoice.cpu, .opencl] {
+            let classifier = try ImageClassifier(contentsOf: mobileNet, configuration: SessionConfiguration(backend: backend))
+            let files = ["cat.png", "coffee.jpg", "astronaut.jpg"].map { photos.appendingPathComponent($0) }
+            let expected = try files.map { try classifier.classify(imageAt: $0, top: 3) }
+            let results = Results(count: 24)
+            DispatchQueue.concurrentPerform(iterations: 24) { index in
+                results.set(index, Result { try classifier.classify(imageAt: files[index % 3], top: 3) })
+            }
+            for index in 0..<24 { XCTAssertEqual(try results.get(index), expected[index % 3], "\(backend)") }
+        }
+    }
+
+    func testClassifiesAsynchronously() async throws {
+        let classifier = try ImageClassifier(contentsOf: emotion, configuration: SessionConfiguration(backend: .cpu))
+        let best = try await classifier.classify(imageAt: photos.appendingPathComponent("face.png"), top: 1)
+        XCTAssertEqual(best.first?.label, "Happy")
+        let task = Task { try await classifier.session.run(["image": try Needletail.Tensor.zeros(shape: [1, 1, 64, 64])]) }
+        let outputs = try await task.value
+        XCTAssertNotNil(outputs["classLabel"]?.text)
+    }
+
+    func testInputsThatDoNotFit() throws {
+        let session = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: .cpu))
+        for inputs in [
+            [:], ["image": try Needletail.Tensor.zeros(shape: [1, 1, 63, 64])], ["image": try .zeros(shape: [3, 64, 64])],
+            ["image": try .zeros(shape: [])], ["other": try .zeros(shape: [1, 1, 64, 64])],
+        ] as [[String: Needletail.Tensor]] {
+            XCTAssertThrowsError(try session.run(inputs) as [String: FeatureValue]) { error in
+                XCTAssertEqual((error as? NeedletailError)?.code, .invalidInput, "\(error)")
+            }
+        }
+        let plain = try session.run(["image": try Needletail.Tensor.zeros(shape: [1, 64, 64])]) as [String: FeatureValue]
+        XCTAssertEqual(plain["classLabelProbs"]?.dictionary?.count, 7)
+    }
+
+    func testVerificationAcceptsSoundBackends() throws {
+        for backend in [BackendChoice.cpu, .opencl] {
+            let configuration = SessionConfiguration(backend: backend, verifiesFirstPrediction: true)
+            let session = try Session(Model(contentsOf: emotion), configuration: configuration)
+            XCTAssertNoThrow(try session.run(["image": try golden("Emotion-face-input")]) as [String: FeatureValue])
+        }
+    }
+
+    func testTensorsRefuseWrongCounts() {
+        XCTAssertThrowsError(try Needletail.Tensor(shape: [2, 3], elements: [1, 2, 3]))
+        XCTAssertThrowsError(try Needletail.Tensor(shape: [-1], elements: []))
+        XCTAssertThrowsError(try Needletail.Tensor(shape: [Int.max, 2], elements: []))
+        XCTAssertThrowsError(try Needletail.Tensor.zeros(shape: [Int.max, Int.max]))
+    }
+
+    /// Results filled by several threads, one slot each.
+    private final class Results: @unchecked Sendable {
+        private let lock = NSLock()
+        private var values: [Result<[Classification], any Error>?]
+
+        init(count: Int) { values = Array(repeating: nil, count: count) }
+        func set(_ index: Int, _ value: Result<[Classification], any Error>) { lock.withLock { values[index] = value } }
+        func get(_ index: Int) throws -> [Classification] { try XCTUnwrap(lock.withLock { values[index] }).get() }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Needletail
+
+/// `needletail predict`: tensors in, tensors out.
+enum PredictCommand: Command {
+    static let name = "predict"
+    static let operands = "MODEL --input NAME=FILE.npy... --output DIR [flags]"
+    static let summary = "Run a model on .npy files and write every output."
+    static let flags =
+        [
+            Flag(
+                name: "--input", value: "NAME=FILE", help: "an input as .npy; an image input as (1,C,H,W), raw 0-255",
+                repeats: true),
+            Flag(name: "--output", value: "DIR", help: "where NAME.npy and NAME.json files go"),
+        ] + CommonFlags.session
+
+    static func run(_ arguments: Arguments) throws -> Int32 {
+        guard arguments.positional.count <= 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
+        guard let modelPath = arguments.positional.first else { throw UsageError("a model is missing") }
+        guard let folder = arguments.string("--output") else { throw UsageError("--output is missing") }
+        var files: [String: String] = [:]
+        for text in arguments.strings("--input") {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw UsageError("--input: expected NAME=FILE.npy, found '\(text)'")
+            }
+            let name = String(text[..<equals])
+            guard files.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
+                throw UsageError("--input: '\(name)' is given twice")
+            }
+        }
+        let configuration = try CommonFlags.configuration(arguments)
+        let session = try Session(Model(contentsOf: URL(fileURLWithPath: modelPath)), configuration: configuration)
+        let inputs = try files.mapValues { try Tensor(npy: URL(fileURLWithPath: $0)) }
+        let outputs = try session.run(inputs)
+        try write(outputs, to: URL(fileURLWithPath: folder, isDirectory: true))
+        return 0
+    }
+
+    private static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, value) in outputs {
+            let base = folder.appendingPathComponent(name.replacingOccurrences(of: "/", with: "_"))
+            switch value {
+            case .tensor(let tensor): try tensor.npyData().write(to: base.appendingPathExtension("npy"))
+            default:
+                let text = try Console.json(value.jsonObject) + "\n"
+                try Data(text.utf8).write(to: base.appendingPathExtension("json"))
+            }
+        }
+    }
+}

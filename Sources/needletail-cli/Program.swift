@@ -1,0 +1,65 @@
+import Foundation
+import Needletail
+
+/// `needletail`: classify, predict, describe, measure.
+@main
+enum Program {
+    static var commands: [any Command.Type] {
+        [ClassifyCommand.self, PredictCommand.self, DescribeCommand.self, DevicesCommand.self, BenchCommand.self]
+    }
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        exit(run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Exit statuses: 0 done, 1 the work failed, 2 the command line is wrong.
+    static func run(_ words: [String]) -> Int32 {
+        guard let verb = words.first, verb != "--help", verb != "-h", verb != "help" else {
+            Console.print(overview)
+            return words.isEmpty ? 2 : 0
+        }
+        if verb == "--version" {
+            Console.print("needletail \(PackageInfo.version)")
+            return 0
+        }
+        guard let command = commands.first(where: { $0.name == verb }) else {
+            Console.complain("unknown verb '\(verb)'; needletail --help lists them")
+            return 2
+        }
+        let rest = Array(words.dropFirst())
+        if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+            Console.print(command.usage)
+            return 0
+        }
+        do {
+            return try command.run(try Arguments(rest, flags: command.flags))
+        } catch let error as UsageError {
+            Console.complain("\(error.description); needletail \(verb) --help explains")
+            return 2
+        } catch {
+            Console.complain(String(describing: error))
+            return 1
+        }
+    }
+
+    private static var overview: String {
+        var text = "usage: needletail VERB ...\n\nRuns image networks on the CPU's SIMD units or an OpenCL device.\n\n"
+        for command in commands {
+            text += "  " + command.name.padding(toLength: 12, withPad: " ", startingAt: 0) + command.summary + "\n"
+        }
+        text += """
+
+            needletail VERB --help explains a verb.
+
+            Exit status: 0 done; 1 the work, or a part of it, failed (the reason is on standard error); 2 the command line is wrong.
+
+            Environment:
+
+            """
+        for variable in PackageInfo.environmentVariables {
+            text += "  " + variable.name.padding(toLength: 24, withPad: " ", startingAt: 0) + variable.meaning + "\n"
+        }
+        return text
+    }
+}

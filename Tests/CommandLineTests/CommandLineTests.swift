@@ -1,0 +1,193 @@
+import Foundation
+import NTTensor
+import TestSupport
+import XCTest
+
+/// The program's verbs, flags, outputs and exit statuses.
+final class CommandLineTests: XCTestCase {
+    private let mobileNet = Fixtures.models.appendingPathComponent("MobileNet.mlmodel").path
+    private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
+    private let photos = Fixtures.models.appendingPathComponent("photos").path
+    private var folder = URL(fileURLWithPath: "/")
+
+    override func setUpWithError() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+    /// One line on standard error, an exit status from 1 to 125, no signal.
+    private func assertFails(
+        _ arguments: [String], status: Int32, mentions text: String, environment: [String: String] = [:],
+        line: UInt = #line
+    ) throws {
+        let result = try Tool.run(arguments, environment: environment)
+        XCTAssertFalse(result.wasKilled, "\(arguments) died of a signal", line: line)
+        XCTAssertEqual(result.status, status, "\(arguments): \(result.errors)", line: line)
+        XCTAssertTrue(result.errors.contains(text), "\(arguments): '\(result.errors)' lacks '\(text)'", line: line)
+        XCTAssertEqual(result.errors.split(separator: "\n").count, 1, "\(arguments): \(result.errors)", line: line)
+    }
+
+    func testClassifiesEveryPhotoOnEveryBackend() throws {
+        let expected = ["coffee.jpg": ("espresso", 0.8610), "cat.png": ("tabby, tabby cat", 0.4200), "astronaut.jpg": ("barbell", 0.3183)]
+        for backend in ["cpu", "opencl", "reference", "auto"] {
+            let paths = expected.keys.sorted().map { "\(photos)/\($0)" }
+            let result = try Tool.run(["classify", mobileNet] + paths + ["--json", "--top", "2", "--backend", backend])
+            XCTAssertEqual(result.status, 0, result.errors)
+            let objects = try result.objects()
+            XCTAssertEqual(objects.count, 3)
+            for (object, path) in zip(objects, paths) {
+                XCTAssertEqual(object["image"] as? String, path)
+                let predictions = try XCTUnwrap(object["predictions"] as? [[String: Any]])
+                XCTAssertEqual(predictions.count, 2)
+                let (label, confidence) = try XCTUnwrap(expected[(path as NSString).lastPathComponent])
+                XCTAssertEqual(predictions[0]["label"] as? String, label, backend)
+                // A pixel that another decoder rounds differently moves these confidences by up to 0.02.
+                XCTAssertEqual(try XCTUnwrap(predictions[0]["confidence"] as? Double), confidence, accuracy: 0.02, backend)
+            }
+        }
+    }
+
+    func testABadImageDoesNotStopTheOthers() throws {
+        let broken = folder.appendingPathComponent("broken.jpg")
+        try Data([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]).write(to: broken)
+        let result = try Tool.run(
+            ["classify", emotion, broken.path, "\(photos)/none.png", "\(photos)/face.png", "--json", "--backend", "cpu"])
+        XCTAssertEqual(result.status, 1)
+        let objects = try result.objects()
+        XCTAssertEqual(objects.count, 3)
+        XCTAssertNotNil(objects[0]["error"] as? String)
+        XCTAssertTrue((objects[1]["error"] as? String ?? "").contains("no such file"))
+        let predictions = try XCTUnwrap(objects[2]["predictions"] as? [[String: Any]])
+        XCTAssertEqual(predictions.first?["label"] as? String, "Happy")
+        XCTAssertEqual(predictions.count, 5)
+    }
+
+    func testPredictsGoldenTensorsOnEveryBackend() throws {
+        let goldens = Fixtures.folder.appendingPathComponent("Models")
+        for (model, path, photo, count) in [("MobileNet", mobileNet, "cat", 1000), ("Emotion", emotion, "face", 7)] {
+            let input = goldens.appendingPathComponent("\(model)-\(photo)-input.npy")
+            let expected = try NPY.read(contentsOf: goldens.appendingPathComponent("\(model)-\(photo)-probabilities.npy")).floatArray()
+            XCTAssertEqual(expected.count, count)
+            for backend in ["cpu", "opencl", "reference"] {
+                let target = folder.appendingPathComponent("\(model)-\(backend)")
+                let result = try Tool.run(
+                    ["predict", path, "--input", "image=\(input.path)", "--output", target.path, "--backend", backend])
+                XCTAssertEqual(result.status, 0, result.errors)
+                let json = try Data(contentsOf: target.appendingPathComponent("classLabelProbs.json"))
+                let found = try XCTUnwrap(try JSONSerialization.jsonObject(with: json) as? [String: Double])
+                let largest = try XCTUnwrap(expected.max())
+                XCTAssertEqual(try XCTUnwrap(found.values.max()), Double(largest), accuracy: 1e-4 * Double(largest), backend)
+                // "crane" stands twice among the thousand labels.
+                XCTAssertEqual(found.count, count == 1000 ? 999 : 7)
+                let label = try Data(contentsOf: target.appendingPathComponent("classLabel.json"))
+                let text = try XCTUnwrap(try JSONSerialization.jsonObject(with: label, options: .fragmentsAllowed) as? String)
+                XCTAssertEqual(found[text], found.values.max())
+            }
+        }
+    }
+
+    func testDescribes() throws {
+        let object = try XCTUnwrap(try Tool.run(["describe", emotion, "--json"]).objects().first)
+        XCTAssertEqual(object["type"] as? String, "neuralNetworkClassifier")
+        XCTAssertEqual(object["predictedFeatureName"] as? String, "classLabel")
+        XCTAssertEqual((object["classLabels"] as? [String])?.count, 7)
+        let input = try XCTUnwrap((object["inputs"] as? [[String: Any]])?.first)
+        XCTAssertEqual(input["width"] as? Int, 64)
+        XCTAssertEqual(input["colorSpace"] as? String, "grayscale")
+        XCTAssertFalse((object["preprocessing"] as? [String] ?? []).isEmpty)
+        let text = try Tool.run(["describe", mobileNet, "--backend", "cpu"])
+        XCTAssertEqual(text.status, 0, text.errors)
+        XCTAssertTrue(text.output.contains("image: image 224 x 224 rgb"), text.output)
+        XCTAssertTrue(text.output.contains("plan on cpu"), text.output)
+    }
+
+    func testListsDevices() throws {
+        let object = try XCTUnwrap(try Tool.run(["devices", "--json"]).objects().first)
+        XCTAssertGreaterThanOrEqual((object["cpu"] as? [String: Any])?["cores"] as? Int ?? 0, 1)
+        let devices = try XCTUnwrap(object["opencl"] as? [[String: Any]])
+        XCTAssertFalse(devices.isEmpty, "no OpenCL device: PoCL is missing")
+    }
+
+    func testWithoutAnyOpenCLPlatform() throws {
+        let environment = ["OCL_ICD_VENDORS": folder.path]
+        let list = try XCTUnwrap(try Tool.run(["devices", "--json"], environment: environment).objects().first)
+        XCTAssertEqual((list["opencl"] as? [Any])?.count, 0)
+        XCTAssertNotNil(list["openclReason"] as? String)
+        let image = "\(photos)/face.png"
+        try assertFails(
+            ["classify", emotion, image, "--backend", "opencl"], status: 1, mentions: "opencl", environment: environment)
+        let auto = try Tool.run(["classify", emotion, image, "--backend", "auto"], environment: environment)
+        XCTAssertEqual(auto.status, 0, auto.errors)
+        XCTAssertTrue(auto.output.hasPrefix("# cpu"), auto.output)
+    }
+
+    func testBenchmarksAndAnswersRounds() throws {
+        let object = try XCTUnwrap(
+            try Tool.run(["bench", emotion, "--backend", "cpu", "--threads", "1", "--seconds", "0.2", "--profile", "--json"]).objects().first)
+        XCTAssertGreaterThan(try XCTUnwrap(object["p50"] as? Double), 0)
+        XCTAssertFalse(try XCTUnwrap(object["profile"] as? [Any]).isEmpty)
+        let rounds = try Tool.run(["bench", emotion, "--backend", "cpu", "--rounds-from-stdin"], input: "0.05\n0.05\n")
+        XCTAssertEqual(rounds.status, 0, rounds.errors)
+        let lines = rounds.output.split(separator: "\n")
+        XCTAssertEqual(lines.first, "ready")
+        XCTAssertEqual(lines.count, 3)
+        for line in lines.dropFirst() {
+            let numbers = line.split(separator: " ").compactMap { Double($0) }
+            XCTAssertEqual(numbers.count, 3)
+            XCTAssertGreaterThanOrEqual(numbers[0], numbers[1])
+        }
+    }
+
+    func testBatchesGiveAsManyImages() throws {
+        let object = try XCTUnwrap(
+            try Tool.run(["bench", emotion, "--backend", "cpu", "--batch", "3", "--seconds", "0.1", "--json"]).objects().first)
+        XCTAssertEqual(object["batch"] as? Int, 3)
+    }
+
+    func testHelpEverywhere() throws {
+        for arguments in [["--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"], ["bench", "--help"]] {
+            let result = try Tool.run(arguments)
+            XCTAssertEqual(result.status, 0)
+            XCTAssertTrue(result.output.hasPrefix("usage: needletail"), result.output)
+        }
+    }
+
+    func testWrongCommandLines() throws {
+        let image = "\(photos)/face.png"
+        try assertFails(["frobnicate"], status: 2, mentions: "frobnicate")
+        try assertFails(["classify"], status: 2, mentions: "model")
+        try assertFails(["classify", emotion], status: 2, mentions: "image")
+        try assertFails(["classify", emotion, image, "--top", "0"], status: 2, mentions: "--top")
+        try assertFails(["classify", emotion, image, "--top"], status: 2, mentions: "--top")
+        try assertFails(["classify", emotion, image, "--crop", "zoom"], status: 2, mentions: "--crop")
+        try assertFails(["classify", emotion, image, "--backend", "cuda"], status: 2, mentions: "--backend")
+        try assertFails(["classify", emotion, image, "--nope"], status: 2, mentions: "--nope")
+        try assertFails(["predict", emotion, "--input", "image", "--output", folder.path], status: 2, mentions: "--input")
+        try assertFails(["bench", emotion, "--seconds", "nan"], status: 2, mentions: "--seconds")
+    }
+
+    func testBadModelsAndInputs() throws {
+        let image = "\(photos)/face.png"
+        try assertFails(["describe", "\(folder.path)/none.mlmodel"], status: 1, mentions: "none.mlmodel")
+        try assertFails(["classify", image, image], status: 1, mentions: "face.png")
+        let empty = folder.appendingPathComponent("empty.mlmodel")
+        try Data().write(to: empty)
+        try assertFails(["describe", empty.path], status: 1, mentions: "empty")
+        let short = folder.appendingPathComponent("short.mlmodel")
+        let whole = try Data(contentsOf: URL(fileURLWithPath: emotion))
+        try whole.prefix(whole.count / 2).write(to: short)
+        try assertFails(["classify", short.path, image], status: 1, mentions: "short.mlmodel")
+        try assertFails(["classify", emotion, image, "--backend", "opencl", "--device", "99"], status: 1, mentions: "99")
+        try assertFails(["predict", emotion, "--output", folder.path], status: 1, mentions: "image")
+        let wrong = folder.appendingPathComponent("wrong.npy")
+        try NPY.encode(Tensor([1, 1, 32, 32], [Float](repeating: 0, count: 1024))).write(to: wrong)
+        try assertFails(
+            ["predict", emotion, "--input", "image=\(wrong.path)", "--output", folder.path], status: 1, mentions: "image")
+        try assertFails(
+            ["predict", emotion, "--input", "picture=\(wrong.path)", "--output", folder.path], status: 1, mentions: "picture")
+        try assertFails(
+            ["predict", emotion, "--input", "image=\(empty.path)", "--output", folder.path], status: 1, mentions: "empty.mlmodel")
+    }
+}

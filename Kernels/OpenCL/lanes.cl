@@ -218,8 +218,13 @@ kernel void nt_argument(ARGUMENTS)
 #endif
 
 #if defined(LANES_TOP)
-// The `count` largest elements of a lane in order, with TOP_SMALLEST the smallest, and their indices, equals in order of index. Each round
-// finds the best element after the one before; what does not compare (NaN) comes last.
+// The `count` largest elements of a lane in order, with TOP_SMALLEST the smallest, and their indices, equals in order of index; NaN counts as
+// larger than everything. Each round finds the first element after the one before.
+#ifdef TOP_SMALLEST
+#define BEFORE(a, b) ((a) < (b) || ((a) == (a) && (b) != (b)))
+#else
+#define BEFORE(a, b) ((b) < (a) || ((b) == (b) && (a) != (a)))
+#endif
 kernel void nt_top(ARGUMENTS, global float *indices)
 {
     LANE_BEGIN()
@@ -231,21 +236,15 @@ kernel void nt_top(ARGUMENTS, global float *indices)
         int index = -1;
         for (int j = 0; j < inner; j++) {
             float value = LOAD(X_T, x, baseX + j * stepX);
-#ifdef TOP_SMALLEST
-            value = -value;
-#endif
-            bool later = lastIndex < 0 || value < last || (value == last && j > lastIndex) || (last != last && value != value && j > lastIndex)
-                || (last == last && value != value);
-            bool better = index < 0 || value > best || (best != best && value == value);
-            if (later && better) {
+            int later = lastIndex < 0 || BEFORE(last, value) || (!BEFORE(value, last) && j > lastIndex);
+            if (later && (index < 0 || BEFORE(value, best))) {
                 best = value;
                 index = j;
             }
         }
-        index = max(index, 0);
         last = best;
         lastIndex = index;
-        STORE(OUT_T, y, baseY + place * stepY, LOAD(X_T, x, baseX + index * stepX));
+        STORE(OUT_T, y, baseY + place * stepY, best);
         indices[baseY + place * stepY] = (float)index;
     }
 }

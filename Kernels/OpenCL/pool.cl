@@ -44,7 +44,7 @@ kernel void nt_pool(
                 for (int kx = 0; kx < toX - fromX; kx++, place += DW * xW) {
                     VEC(VW) value = LOADV(VW, X_T, place, 0);
 #if defined(POOL_MAXIMUM)
-                    total = value <= total ? total : value;
+                    total = value > total || value != value ? value : total;
 #elif defined(POOL_L2)
                     total = fma(value, value, total);
 #else

@@ -10,6 +10,9 @@ package struct OpenCLBackend: Backend {
 
     package var deviceDescription: String { device.summary }
 
+    /// Programs compiled from source so far; those found in the cache do not count.
+    package var programBuildCount: Int { context.buildCount }
+
     /// The installed devices, numbered across platforms.
     package static func devices() -> OpenCLDeviceList { OpenCLDeviceList() }
 

@@ -25,7 +25,8 @@ package struct ProgramCache: Sendable {
 
     private static let magic = Array("NTCLPRG1".utf8)
 
-    func load(_ key: CacheEntryKey) -> [UInt8]? {
+    /// The binary of a key, or nil when the cache has none that can be trusted.
+    package func load(_ key: CacheEntryKey) -> [UInt8]? {
         let url = url(of: key)
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
@@ -37,7 +38,8 @@ package struct ProgramCache: Sendable {
         return binary
     }
 
-    func store(_ binary: [UInt8], for key: CacheEntryKey) {
+    /// Keeps a binary; failures are silent.
+    package func store(_ binary: [UInt8], for key: CacheEntryKey) {
         let bytes = Self.encode(binary, key: key.text)
         guard bytes.count <= min(Self.maximumEntryBytes, maximumBytes) else { return }
         let files = FileManager.default
@@ -100,17 +102,17 @@ package struct ProgramCache: Sendable {
 }
 
 /// What a cache entry is for: source, options, device and driver.
-struct CacheEntryKey: Sendable {
+package struct CacheEntryKey: Sendable {
     static let fileExtension = "clbin"
     let text: String
 
-    init(source: String, options: String, device: OpenCLDevice) {
+    package init(source: String, options: String, device: OpenCLDevice) {
         let hash = String(Checksum.of(Array(source.utf8)), radix: 16) + "-" + String(source.utf8.count)
         text = [device.platformName, device.vendor, device.name, device.version, device.driverVersion, options, hash]
             .joined(separator: "\n")
     }
 
-    var fileName: String {
+    package var fileName: String {
         let bytes = Array(text.utf8)
         let (a, b) = (Checksum.of(bytes), Checksum.of(bytes + [0x5a]))
         return String(a, radix: 16) + String(b, radix: 16) + "." + Self.fileExtension

@@ -2,7 +2,7 @@ import NTGraph
 import NTTensor
 
 /// A graph of one operator (and what surrounds it) with inputs.
-struct OperatorCase {
+struct DeviceCase {
     var name: String
     var graph: Graph
     var inputs: [Tensor]

@@ -1,0 +1,145 @@
+import COpenCL
+import Foundation
+import NTGraph
+import NTOpenCL
+import NTRuntime
+import NTTensor
+import XCTest
+
+/// Makes one call after the other fail.
+private final class FaultPlan: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+    private let failing: Int?
+    private(set) var failedCall: String?
+
+    /// The call of this number fails; nil only counts.
+    init(failing: Int?) { self.failing = failing }
+
+    var callCount: Int { lock.withLock { count } }
+
+    func intercept(_ call: String) -> Int32? {
+        lock.withLock {
+            defer { count += 1 }
+            guard count == failing else { return nil }
+            failedCall = call
+            return CL_OUT_OF_RESOURCES
+        }
+    }
+}
+
+/// Every OpenCL call that this module makes fails in turn: the error is thrown, nothing leaks, hangs or crashes.
+final class FaultTests: XCTestCase {
+    private func smallNetwork() throws -> (Graph, [Tensor]) {
+        let item = try DeviceCase("faults", [[1, 3, 8, 8], [2]], range: 0...0) { builder, inputs, numbers in
+            let w = try builder.constant(try numbers.tensor([8, 3, 3, 3]))
+            let x = try builder.add(Convolution(activation: .relu), inputs[0], w, layer: "convolution")
+            let pooled = try builder.add(Pool(.maximum, kernel: Size2D(2, 2)), x, layer: "pool")
+            let picked = try builder.add(Gather(axis: 1), pooled, inputs[1], layer: "gather")
+            return [try builder.add(Softmax(axis: 1), picked, layer: "softmax"), pooled]
+        }
+        return (item.graph, item.inputs)
+    }
+
+    /// Everything from the device list to a profiled run.
+    private func everything(_ api: OpenCLInterface, _ graph: Graph, _ inputs: [Tensor], cache: ProgramCache) throws -> [Tensor] {
+        let device = try OpenCLDeviceList(api: api).device(0)
+        let backend = try OpenCLBackend(device: device, api: api, cache: cache)
+        let plan = try ExecutionPlan(graph, backend: backend)
+        let state = try plan.makeState()
+        _ = try compute(plan, state, inputs: inputs, profile: RunProfile(stepCount: plan.steps.count))
+        return try compute(plan, state, inputs: inputs)
+    }
+
+    func testEachCallFailing() throws {
+        let (graph, inputs) = try smallNetwork()
+        let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-faults-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let cache = ProgramCache(folder: folder)
+        // With an empty cache, then with a full one.
+        for round in 0..<2 {
+            let counting = FaultPlan(failing: nil)
+            let counter = OpenCLInterface { counting.intercept($0) }
+            _ = try everything(counter, graph, inputs, cache: round == 0 ? ProgramCache(folder: folder.appendingPathComponent("a")) : cache)
+            XCTAssertEqual(counter.liveObjects, [:])
+            XCTAssertGreaterThan(counting.callCount, 60)
+            var tolerated: Set<String> = []
+            for number in 0..<counting.callCount {
+                let faults = FaultPlan(failing: number)
+                let api = OpenCLInterface { faults.intercept($0) }
+                do {
+                    let own = round == 0 ? ProgramCache(folder: folder.appendingPathComponent("b"), maximumBytes: 0) : cache
+                    let found = try everything(api, graph, inputs, cache: own)
+                    // Only what has another way may fail and leave the result right.
+                    for (a, b) in zip(found, expected) { assertEqual(a, b, "call \(number)") }
+                    if let call = faults.failedCall { tolerated.insert(call) }
+                } catch let error as OpenCLError {
+                    XCTAssertNotNil(faults.failedCall, "\(error) without a fault")
+                }
+                XCTAssertEqual(api.liveObjects, [:], "call \(number), \(faults.failedCall ?? "none")")
+            }
+            // Optional facts about the device, binaries for the cache, binaries from the cache.
+            let allowed: Set = ["clGetDeviceInfo", "clGetProgramInfo", "clCreateProgramWithBinary", "clBuildProgram"]
+            XCTAssertTrue(tolerated.isSubset(of: allowed), "\(tolerated.subtracting(allowed))")
+        }
+    }
+
+    func testStateWorksAgainAfterAFailedRun() throws {
+        let (graph, inputs) = try smallNetwork()
+        let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+        let switchedOn = Switch()
+        let api = OpenCLInterface { call in switchedOn.value == call ? CL_DEVICE_NOT_AVAILABLE : nil }
+        let backend = try OpenCLBackend(device: OpenCLDeviceList(api: api).device(0), api: api, cache: DeviceFixture.cache)
+        let plan = try ExecutionPlan(graph, backend: backend)
+        let state = try plan.makeState()
+        for call in ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"] {
+            switchedOn.value = call
+            XCTAssertThrowsError(try compute(plan, state, inputs: inputs), call) {
+                XCTAssertEqual($0 as? OpenCLError, .call(name: call, code: CL_DEVICE_NOT_AVAILABLE))
+            }
+            switchedOn.value = nil
+            for (a, b) in zip(try compute(plan, state, inputs: inputs), expected) { assertEqual(a, b, call) }
+        }
+    }
+
+    private final class Switch: @unchecked Sendable {
+        private let lock = NSLock()
+        private var stored: String?
+        var value: String? {
+            get { lock.withLock { stored } }
+            set { lock.withLock { stored = newValue } }
+        }
+    }
+
+    func testMissingDriverPlatformAndDevice() throws {
+        let noDriver = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetPlatformIDs" ? -1001 : nil })
+        XCTAssertEqual(noDriver.devices.count, 0)
+        XCTAssertEqual(noDriver.reason, "no OpenCL driver is installed")
+        XCTAssertNil(noDriver.firstGPU)
+        XCTAssertThrowsError(try noDriver.device(0)) {
+            XCTAssertEqual("\($0)", "no OpenCL device: no OpenCL driver is installed")
+        }
+        let noDevice = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetDeviceIDs" ? CL_DEVICE_NOT_FOUND : nil })
+        XCTAssertEqual(noDevice.reason, "the installed drivers offer no device")
+        let broken = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetDeviceIDs" ? CL_OUT_OF_HOST_MEMORY : nil })
+        XCTAssertEqual(broken.reason, "clGetDeviceIDs failed: CL_OUT_OF_HOST_MEMORY (-6) (memory is short)")
+        let count = OpenCLBackend.devices().devices.count
+        for index in [count, -1, .max] {
+            XCTAssertThrowsError(try OpenCLBackend(deviceIndex: index)) {
+                XCTAssertEqual($0 as? OpenCLError, .noSuchDevice(index: index, count: count))
+            }
+        }
+    }
+
+    func testBuildFailureCarriesTheCompilersLog() throws {
+        let backend = try OpenCLBackend(
+            device: OpenCLDeviceList().device(0), api: OpenCLInterface { $0 == "clBuildProgram" ? CL_BUILD_PROGRAM_FAILURE : nil }, cache: nil)
+        let item = try DeviceCase(Unary(.relu), [[4]])
+        XCTAssertThrowsError(try ExecutionPlan(item.graph, backend: backend)) {
+            guard case .build(let program, _, let code, _)? = $0 as? OpenCLError else { return XCTFail("\($0)") }
+            XCTAssertEqual(program, "pointwise")
+            XCTAssertEqual(code, CL_BUILD_PROGRAM_FAILURE)
+        }
+    }
+}

@@ -35,6 +35,9 @@ static const char transposed_text[] = {
 static const char matmul_text[] = {
 #embed "matmul.cl"
 };
+static const char peak_text[] = {
+#embed "peak.cl"
+};
 
 #define SOURCE(name) { #name, name##_text, sizeof name##_text }
 static const struct {
@@ -43,7 +46,7 @@ static const struct {
     size_t length;
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
-    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul),
+    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

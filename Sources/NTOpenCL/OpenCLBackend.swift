@@ -7,6 +7,8 @@ package struct OpenCLBackend: Backend {
     package let device: OpenCLDevice
     let context: DeviceContext
     package let style: DeviceStyle
+    /// Measured tiles; those of the user's cache by default.
+    package private(set) var tuning: TuningTable
 
     package var deviceDescription: String { device.summary }
 
@@ -25,13 +27,21 @@ package struct OpenCLBackend: Backend {
     /// The backend on a device, with kernels shaped for `family` (by default the device's own) and programs kept in `cache`.
     package init(
         device: OpenCLDevice, family: DeviceStyle.Family? = nil, api: OpenCLInterface = .system,
-        cache: ProgramCache? = ProgramCache.standard()
+        cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil
     ) throws {
         guard device.isAvailable else { throw OpenCLError.noDevice(reason: "'\(device.name)' is not available") }
         guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache)
         style = DeviceStyle(for: device, family: family)
+        self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
+    }
+
+    /// The same backend, context and programs with other tiles.
+    package func with(tuning: TuningTable) -> OpenCLBackend {
+        var result = self
+        result.tuning = tuning
+        return result
     }
 
     package func claim(_ node: Node, in graph: Graph) -> Claim {
@@ -40,13 +50,14 @@ package struct OpenCLBackend: Backend {
 
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
         let compiler = PartitionCompiler(
-            partition, context: context, style: style, storedType: try storedType(for: options.precision))
+            partition, context: context, style: style, storedType: try storedType(for: options.precision),
+            tuning: tuning)
         try compiler.compile()
         return try OpenCLPartition(compiler)
     }
 
     /// What convolutions keep their values in. Throws when the device lacks the precision.
-    private func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
+    func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
         switch precision {
         case .float32: return .float
         case .fast: return device.hasHalfPrecision && device.kind == .gpu ? .half : .float

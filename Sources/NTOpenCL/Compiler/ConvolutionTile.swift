@@ -1,28 +1,88 @@
-/// The register tile of a convolution on wide cores: rows (pixels) by vectors of output channels.
-struct ConvolutionTile: Hashable {
-    var rows: Int
-    var vectors: Int
-    var vectorWidth: Int
+/// The tile of a convolution that one work-item or one group computes.
+package enum ConvolutionTile: Sendable, Hashable, Codable {
+    /// Wide cores: `rows` pixels by `vectors` vectors of `width` output channels in registers.
+    case registers(rows: Int, vectors: Int, width: Int)
+    /// Many cores: groups of `side` x `side` work-items, each of `rows` pixels by `columns` channels, `depth` channels staged at a time.
+    case local(side: Int, rows: Int, columns: Int, depth: Int)
 
-    var width: Int { vectors * vectorWidth }
+    /// Output channels of a panel of packed weights.
+    var panelWidth: Int {
+        switch self {
+        case .registers(_, let vectors, let width): vectors * width
+        case .local(let side, _, let columns, _): side * columns
+        }
+    }
 
-    /// The tile with the least estimated time over the whole output. Per step of the inner product a tile costs its multiply-adds, or its loads
-    /// (a vector load like two broadcasts), or the latency of one multiply-add, whichever is most; the store costs a few steps more.
-    static func choose(pixels: Int, outputs: Int, style: DeviceStyle) -> ConvolutionTile {
-        var best = ConvolutionTile(rows: 1, vectors: 1, vectorWidth: style.vectorWidth)
+    /// Row counts that `convolution.cl` is written for.
+    static let registerRows = [1, 2, 4, 5, 8, 10, 12]
+
+    /// Whether the kernels are written for this tile and the device can run it.
+    func isSupported(_ style: DeviceStyle) -> Bool {
+        switch self {
+        case .registers(let rows, let vectors, let width):
+            return style.family == .wideCores && Self.registerRows.contains(rows) && [1, 2].contains(vectors)
+                && [4, 8, 16].contains(width) && width <= style.vectorWidth
+        case .local(let side, let rows, let columns, let depth):
+            return style.family == .manyCores && [8, 16].contains(side) && side <= style.groupSide
+                && [1, 2, 4, 8].contains(rows) && [1, 2, 4, 8].contains(columns) && [4, 8, 16, 32].contains(depth)
+                && 4 * depth * (side * rows + 1 + side * columns) <= style.localMemoryBytes
+        }
+    }
+
+    /// Every tile worth measuring on a device.
+    static func candidates(_ style: DeviceStyle) -> [ConvolutionTile] {
+        let all: [ConvolutionTile]
+        switch style.family {
+        case .wideCores:
+            let registers = style.vectorWidth == 16 ? 31 : 15
+            all = [style.vectorWidth, style.vectorWidth / 2].flatMap { width in
+                [1, 2].flatMap { vectors in
+                    registerRows.filter { $0 * vectors + vectors < registers }.map {
+                        .registers(rows: $0, vectors: vectors, width: width)
+                    }
+                }
+            }
+        case .manyCores:
+            all = [8, 16].flatMap { side in
+                [(2, 4), (4, 4), (4, 8), (8, 4), (8, 8)].flatMap { rows, columns in
+                    [8, 16, 32].map { .local(side: side, rows: rows, columns: columns, depth: $0) }
+                }
+            }
+        }
+        return all.filter { $0.isSupported(style) }
+    }
+
+    /// The tile to use where nothing has been measured.
+    ///
+    /// On wide cores the one with the least estimated time over the whole output. Per step of the inner product a tile costs its multiply-adds,
+    /// or its loads (a vector load like two broadcasts), or the latency of one multiply-add, whichever is most; the store costs some steps more.
+    static func standard(pixels: Int, outputs: Int, style: DeviceStyle) -> ConvolutionTile {
+        guard style.family == .wideCores else { return .local(side: style.groupSide, rows: 4, columns: 4, depth: 16) }
+        var best = ConvolutionTile.registers(rows: 1, vectors: 1, width: style.vectorWidth)
         var bestCost = Double.infinity
-        let registers = style.vectorWidth == 16 ? 30 : 15
-        for vectorWidth in [style.vectorWidth, style.vectorWidth / 2] where vectorWidth >= 4 {
+        for width in [style.vectorWidth, style.vectorWidth / 2] where width >= 4 {
             for vectors in [1, 2] {
-                for rows in style.tileRows where rows * vectors + vectors + 1 <= registers {
-                    let tile = ConvolutionTile(rows: rows, vectors: vectors, vectorWidth: vectorWidth)
-                    let tiles = (pixels + rows - 1) / rows * ((outputs + tile.width - 1) / tile.width)
+                for rows in style.tileRows {
+                    let tiles = (pixels + rows - 1) / rows * ((outputs + vectors * width - 1) / (vectors * width))
                     let step = max(Double(rows * vectors), Double(rows) * 0.5 + Double(vectors), 4) + 0.5
-                    let cost = Double(tiles) * step * (vectorWidth == style.vectorWidth ? 1 : 0.75)
-                    if cost < bestCost { (best, bestCost) = (tile, cost) }
+                    let cost = Double(tiles) * step * (width == style.vectorWidth ? 1 : 0.75)
+                    if cost < bestCost { (best, bestCost) = (.registers(rows: rows, vectors: vectors, width: width), cost) }
                 }
             }
         }
         return best
     }
+}
+
+/// What decides how fast a tile is: the extents of a convolution and what it is stored in.
+package struct ConvolutionShape: Sendable, Hashable {
+    var pixels: Int
+    var outputs: Int
+    var channels: Int
+    var taps: Int
+    var groups: Int
+    var storedType: ElementType
+
+    /// The shape in a tuning file.
+    var key: String { "\(pixels)x\(outputs)x\(channels)x\(taps)g\(groups) \(storedType.rawValue)" }
 }

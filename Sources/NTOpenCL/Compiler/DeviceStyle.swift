@@ -10,7 +10,7 @@ package struct DeviceStyle: Sendable, Hashable {
     package var family: Family
     /// Floats of the vectors that kernels are written in: 4, 8 or 16.
     package var vectorWidth: Int
-    /// Rows of the register tile of convolutions on wide cores.
+    /// Rows that the register tiles of convolutions on wide cores are chosen from.
     package var tileRows: [Int]
     /// Work-items along each side of a group on many cores: 8 or 16.
     package var groupSide: Int
@@ -18,6 +18,7 @@ package struct DeviceStyle: Sendable, Hashable {
     package var depthwisePixels: Int
     package var computeUnits: Int
     package var maximumWorkGroupSize: Int
+    package var localMemoryBytes: Int
 
     /// The defaults for a device of this kind.
     package init(for device: OpenCLDevice, family: Family? = nil) {
@@ -30,6 +31,7 @@ package struct DeviceStyle: Sendable, Hashable {
         groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
         depthwisePixels = self.family == .manyCores ? 1 : vectorWidth == 16 ? 7 : 4
         computeUnits = device.computeUnits
+        localMemoryBytes = device.localMemoryBytes
         maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)
     }
 

@@ -90,46 +90,39 @@ extension PartitionCompiler {
 
     func emitConvolving(_ c: Convolving) throws {
         guard c.out.count > 0 else { return }
-        switch style.family {
-        case .wideCores: try emitRegisterTiles(c)
-        case .manyCores: try emitLocalTiles(c)
+        let shape = ConvolutionShape(
+            pixels: c.pixels, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width, groups: c.groups,
+            storedType: storedType)
+        let tile =
+            tuning.tile(for: shape, style: style)
+            ?? ConvolutionTile.standard(pixels: c.pixels, outputs: c.outputs, style: style)
+        let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
+        var macros = ["S": storedType.rawValue, "X_T": c.x.type.rawValue]
+        switch tile {
+        case .registers(let rows, let vectors, let width):
+            macros.merge(["TM": "\(rows)", "NV": "\(vectors)", "VW": "\(width)"]) { $1 }
+            if c.isPointwise {
+                macros["POINTWISE"] = ""
+            } else if c.x.strides[1] != 1 {
+                macros["PLANAR"] = ""
+            }
+            let tiles = (c.pixels + rows - 1) / rows
+            // A work-item is worth some microseconds of arithmetic, as long as every core gets several.
+            let work = rows * tile.panelWidth * c.channels * shape.taps
+            let span = max(
+                1, min(tiles * panels * c.groups / (style.computeUnits * 16), (1 << 19) / max(1, work), tiles))
+            try launchConvolution(
+                .convolution, c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: span,
+                range: range([(tiles + span - 1) / span, panels * c.groups]),
+                label: "\(c.isPointwise ? "gemm" : "convolution") \(rows)x\(tile.panelWidth)")
+        case .local(let side, let rows, let columns, let depth):
+            macros.merge(["LX": "\(side)", "LY": "\(side)", "RM": "\(rows)", "RN": "\(columns)", "BK": "\(depth)"]) { $1 }
+            let groups = (c.pixels + side * rows - 1) / (side * rows)
+            try launchConvolution(
+                .convolutionTiled, c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: 1,
+                range: ([groups * side, panels * c.groups * side], [side, side]),
+                label: "tiled gemm \(side * rows)x\(tile.panelWidth)")
         }
-    }
-
-    private func emitRegisterTiles(_ c: Convolving) throws {
-        let tile = ConvolutionTile.choose(pixels: c.pixels, outputs: c.outputs, style: style)
-        let width = tile.width
-        let panels = (c.outputs + width - 1) / width
-        var macros = [
-            "S": storedType.rawValue, "X_T": c.x.type.rawValue, "TM": "\(tile.rows)", "NV": "\(tile.vectors)",
-            "VW": "\(tile.vectorWidth)",
-        ]
-        if c.isPointwise {
-            macros["POINTWISE"] = ""
-        } else if c.x.strides[1] != 1 {
-            macros["PLANAR"] = ""
-        }
-        let tiles = (c.pixels + tile.rows - 1) / tile.rows
-        // A work-item is worth a few microseconds of arithmetic, as long as every core gets several.
-        let work = tile.rows * width * c.channels * c.kernel.height * c.kernel.width
-        let span = max(1, min(tiles * panels * c.groups / (style.computeUnits * 16), (1 << 19) / max(1, work), tiles))
-        try launchConvolution(
-            .convolution, c, macros: macros, panelWidth: width, panels: panels, span: span,
-            range: range([(tiles + span - 1) / span, panels * c.groups]),
-            label: "\(c.isPointwise ? "gemm" : "convolution") \(tile.rows)x\(width)")
-    }
-
-    private func emitLocalTiles(_ c: Convolving) throws {
-        let side = style.groupSide
-        let width = side * 4
-        let panels = (c.outputs + width - 1) / width
-        let macros = [
-            "S": storedType.rawValue, "X_T": c.x.type.rawValue, "LX": "\(side)", "LY": "\(side)", "RM": "4", "RN": "4", "BK": "16",
-        ]
-        let groupsOfRows = (c.pixels + width - 1) / width
-        try launchConvolution(
-            .convolutionTiled, c, macros: macros, panelWidth: width, panels: panels, span: 1,
-            range: ([groupsOfRows * side, panels * c.groups * side], [side, side]), label: "tiled gemm \(width)x\(width)")
     }
 
     private func launchConvolution(

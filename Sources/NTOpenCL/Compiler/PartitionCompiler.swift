@@ -11,6 +11,7 @@ final class PartitionCompiler {
     let style: DeviceStyle
     /// What activations and weights of convolutions are stored in.
     let storedType: ElementType
+    let tuning: TuningTable
 
     private(set) var storages: [Storage] = []
     private(set) var launches: [Launch] = []
@@ -23,8 +24,9 @@ final class PartitionCompiler {
     /// The node being compiled.
     private(set) var node: Node
 
-    init(_ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType) {
+    init(_ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable) {
         (self.graph, self.context, self.style, self.storedType) = (graph, context, style, storedType)
+        self.tuning = tuning
         node = Node(name: graph.name, op: Unary(.identity), inputs: [], outputs: [])
     }
 

@@ -1,0 +1,82 @@
+import NTGraph
+
+/// What a device reaches in a built-in measurement: the scale that a profile's figures are read against.
+package struct DevicePeaks: Sendable {
+    /// Multiply-adds (as 2) in float32 from registers, in 10^9 a second.
+    package let gigaflops: Double
+    /// Bytes read and written by a large copy, in 10^9 a second.
+    package let gigabytesPerSecond: Double
+
+    /// Measures for about `seconds`. Throws what the device throws.
+    package static func measure(on backend: OpenCLBackend, seconds: Double = 0.4) throws -> DevicePeaks {
+        let probe = PeakProbe(context: backend.context, style: backend.style)
+        return DevicePeaks(
+            gigaflops: try probe.multiplyAdds(seconds: seconds / 2), gigabytesPerSecond: try probe.copy(seconds: seconds / 2))
+    }
+}
+
+/// The two kernels of `peak.cl` and their timing.
+private struct PeakProbe {
+    let context: DeviceContext
+    let style: DeviceStyle
+
+    private var program: DeviceProgram {
+        get throws(OpenCLError) { try context.program(ProgramKey(source: .peak, macros: ["W": "\(style.vectorWidth)"])) }
+    }
+
+    func multiplyAdds(seconds: Double) throws -> Double {
+        let local = style.family == .manyCores ? min(128, style.maximumWorkGroupSize) : 1
+        let items = style.family == .manyCores ? style.computeUnits * 16 * local : style.computeUnits * 4
+        let rounds = 20_000
+        let buffer = try DeviceBuffer(context, byteCount: items * style.vectorWidth * 4)
+        let kernel = try DeviceKernel(try program, entry: "nt_multiply_add")
+        try kernel.set(0, buffer)
+        try kernel.set(1, Int32(rounds))
+        try kernel.set(2, Float(0.999))
+        try kernel.set(3, Float(0.001))
+        let best = try shortest(kernel, global: items, local: local, seconds: seconds)
+        return Double(items * style.vectorWidth * 10 * 2) * Double(rounds) / best * 1e-9
+    }
+
+    func copy(seconds: Double) throws -> Double {
+        let device = context.device
+        let byteCount = max(1 << 20, min(128 << 20, device.maximumAllocationBytes / 4, device.globalMemoryBytes / 16))
+        let vectors = byteCount / 4 / style.vectorWidth
+        let run = style.family == .manyCores ? 4 : max(1, vectors / (style.computeUnits * 16))
+        let (source, target) = (
+            try DeviceBuffer(context, byteCount: byteCount), try DeviceBuffer(context, byteCount: byteCount)
+        )
+        let kernel = try DeviceKernel(try program, entry: "nt_copy")
+        try kernel.set(0, source)
+        try kernel.set(1, target)
+        try kernel.set(2, Int32(run))
+        try kernel.set(3, Int32(vectors))
+        let local = style.family == .manyCores ? min(128, style.maximumWorkGroupSize) : 1
+        let items = ((vectors + run - 1) / run + local - 1) / local * local
+        let best = try shortest(kernel, global: items, local: local, seconds: seconds)
+        return Double(2 * vectors * style.vectorWidth * 4) / best * 1e-9
+    }
+
+    /// The shortest time of a kernel over some runs, the first left out.
+    private func shortest(_ kernel: DeviceKernel, global: Int, local: Int, seconds: Double) throws -> Double {
+        let queue = try CommandQueue(context, profiling: true)
+        let clock = ContinuousClock()
+        var best = Double.infinity
+        do {
+            try queue.launch(kernel, global: [global], local: [local])
+            try queue.finish()
+            let end = clock.now + .seconds(seconds)
+            var count = 0
+            repeat {
+                let event = try queue.timedLaunch(kernel, global: [global], local: [local])
+                try queue.finish()
+                best = min(best, max(try event.seconds(), 1e-9))
+                count += 1
+            } while clock.now < end || count < 3
+        } catch {
+            queue.abandon()
+            throw error
+        }
+        return best
+    }
+}

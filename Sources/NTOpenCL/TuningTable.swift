@@ -1,0 +1,42 @@
+import Foundation
+
+/// Tiles found by measuring, per convolution shape, for one device and driver. Kept as JSON under the user's cache folder; a file that cannot be read
+/// or names tiles that no kernel is written for counts as empty.
+package struct TuningTable: Sendable, Codable, Equatable {
+    /// Tiles by `ConvolutionShape.key`.
+    package private(set) var tiles: [String: ConvolutionTile] = [:]
+
+    package init() {}
+
+    func tile(for shape: ConvolutionShape, style: DeviceStyle) -> ConvolutionTile? {
+        tiles[shape.key].flatMap { $0.isSupported(style) ? $0 : nil }
+    }
+
+    mutating func set(_ tile: ConvolutionTile, for shape: ConvolutionShape) { tiles[shape.key] = tile }
+
+    /// The most bytes of a file that is read.
+    private static let maximumBytes = 4 << 20
+
+    /// Where the table of a device lies, or nil when the cache is off.
+    package static func file(for device: OpenCLDevice, in location: CacheLocation = CacheLocation()) -> URL? {
+        let text = [device.platformName, device.name, device.version, device.driverVersion].joined(separator: "\n")
+        return location.folder?.appendingPathComponent("tuning/\(String(Checksum.of(Array(text.utf8)), radix: 16)).json")
+    }
+
+    /// The table kept in a file; empty when there is none that can be read.
+    package init(contentsOf file: URL?) {
+        self.init()
+        guard let file, let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.maximumBytes,
+            let data = try? Data(contentsOf: file), let table = try? JSONDecoder().decode(TuningTable.self, from: data)
+        else { return }
+        self = table
+    }
+
+    /// Writes the table. Throws when the folder cannot be written.
+    package func write(to file: URL) throws {
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        try encoder.encode(self).write(to: file, options: .atomic)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import NTGraph
+import NTOpenCL
+import NTRuntime
+import NTTensor
+import XCTest
+
+/// Peaks, tuning, the self-check.
+final class MeasurementTests: XCTestCase {
+    func testPeaksArePlausible() throws {
+        for entry in try DeviceFixture.entries.get() {
+            let peaks = try DevicePeaks.measure(on: entry.backend, seconds: 0.05)
+            XCTAssertGreaterThan(peaks.gigaflops, 0.1, entry.name)
+            XCTAssertLessThan(peaks.gigaflops, 1e6, entry.name)
+            XCTAssertGreaterThan(peaks.gigabytesPerSecond, 0.05, entry.name)
+            XCTAssertLessThan(peaks.gigabytesPerSecond, 1e5, entry.name)
+        }
+    }
+
+    private func layers() throws -> DeviceCase {
+        try DeviceCase("tuned", [[1, 5, 7, 6]]) { builder, inputs, numbers in
+            let a = try builder.add(
+                Convolution(activation: .relu), inputs[0], try builder.constant(try numbers.tensor([19, 5, 3, 3])), layer: "first")
+            let b = try builder.add(Convolution(), a, try builder.constant(try numbers.tensor([21, 19, 1, 1])), layer: "second")
+            let flat = try builder.add(Reshape([1, 21 * 20]), b, layer: "flat")
+            return [try builder.add(Dense(), flat, try builder.constant(try numbers.tensor([10, 420])), layer: "third")]
+        }
+    }
+
+    /// Every candidate tile gives the right result, on shapes that none divides; the table survives its file.
+    func testTuningKeepsResultsAndItsFile() throws {
+        let item = try layers()
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-tuning-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let entry = try DeviceFixture.entries.get()[0]
+        var calls = 0
+        let (table, findings) = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
+            XCTAssertLessThanOrEqual(done, total)
+            calls += 1
+        }
+        XCTAssertEqual(findings.map(\.layer), ["first", "second", "third"])
+        XCTAssertTrue(findings.allSatisfy { $0.after <= $0.before && $0.after > 0 })
+        XCTAssertEqual(table.tiles.count, 3)
+        XCTAssertGreaterThan(calls, 10)
+        let tuned = try compute(item.graph, on: entry.backend.with(tuning: table), inputs: item.inputs)
+        assertEqual(tuned[0], expected[0], "tuned")
+        let file = try XCTUnwrap(TuningTable.file(for: entry.backend.device, in: CacheLocation(environment: ["XDG_CACHE_HOME": folder.path])))
+        try table.write(to: file)
+        XCTAssertEqual(TuningTable(contentsOf: file), table)
+        for text in ["", "{", "[]", "{\"tiles\":{\"a\":{\"registers\":{\"rows\":3}}}}"] {
+            try Data(text.utf8).write(to: file)
+            XCTAssertEqual(TuningTable(contentsOf: file), TuningTable())
+        }
+        XCTAssertNil(TuningTable.file(for: entry.backend.device, in: CacheLocation(environment: ["NEEDLETAIL_CACHE": "off"])))
+    }
+
+    /// A table may name tiles that no kernel is written for: they are not used.
+    func testImpossibleTilesAreNotUsed() throws {
+        let item = try layers()
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        let (table, _) = try OpenCLTuner(try DeviceFixture.backend()).tune(item.graph, secondsPerTile: 0)
+        let data = try JSONEncoder().encode(table)
+        for entry in try DeviceFixture.entries.get() {
+            for (from, to) in [("\"rows\":[0-9]+", "\"rows\":3"), ("\"vectors\":[0-9]+", "\"vectors\":7"), ("\"width\":[0-9]+", "\"width\":64")] {
+                let text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: from, with: to, options: .regularExpression)
+                let broken = try JSONDecoder().decode(TuningTable.self, from: Data(text.utf8))
+                let found = try compute(item.graph, on: entry.backend.with(tuning: broken), inputs: item.inputs)
+                assertEqual(found[0], expected[0], "\(entry.name) \(to)")
+            }
+        }
+    }
+
+    func testSelfCheckNamesTheLayer() throws {
+        let item = try DeviceCase("overflow", [[1, 4, 5, 5]], range: 1...2) { builder, inputs, numbers in
+            let a = try builder.add(Unary(.square), inputs[0], layer: "fine")
+            let b = try builder.add(Unary(.linear(1e30, 0)), a, layer: "large")
+            let c = try builder.add(Binary(.multiply), b, b, layer: "over")
+            return [try builder.add(Unary(.sigmoid), c, layer: "last")]
+        }
+        let backend = try DeviceFixture.backend()
+        let bytes = item.inputs.map(\.bytes)
+        defer { withExtendedLifetime(item) {} }
+        let good = try SelfCheck(item.graph, tested: backend, trusted: ReferenceBackend()).run(bytes)
+        XCTAssertTrue(good.isClean)
+        XCTAssertEqual(good.worstLayer, "last")
+        XCTAssertLessThan(good.largestDifference, 1e-5)
+        let wrong = try SelfCheck(item.graph, tested: WrongBackend(layer: "large", value: .nan), trusted: backend).run(bytes)
+        XCTAssertEqual(wrong.firstNonFiniteLayer, "large")
+        let off = try SelfCheck(item.graph, tested: WrongBackend(layer: "fine", value: 3), trusted: backend).run(bytes)
+        XCTAssertEqual(off.firstDifferentLayer, "fine")
+        XCTAssertFalse(off.isClean)
+    }
+
+    /// The reference with one layer replaced by a constant.
+    private struct WrongBackend: Backend {
+        let layer: String
+        let value: Float
+        let name = "wrong"
+        let deviceDescription = "one layer wrong"
+
+        func claim(_ node: Node, in graph: Graph) -> Claim { .accepted }
+
+        func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
+            var graph = partition
+            for index in graph.nodes.indices where graph.nodes[index].name == layer {
+                graph.nodes[index].op = Fixed(value: value)
+            }
+            return try ReferenceBackend().compile(graph, options: options)
+        }
+
+        private struct Fixed: Operator {
+            let value: Float
+            func outputTypes(for inputs: [TensorType]) throws -> [TensorType] { [inputs[0]] }
+            func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {
+                [try Tensor(inputs[0].shape, [Float](repeating: value, count: inputs[0].count))]
+            }
+        }
+    }
+}

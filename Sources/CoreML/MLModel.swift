@@ -100,9 +100,16 @@ public final class MLModel: NSObject, @unchecked Sendable {
     }
 
     /// Predicts for each provider of a batch, in order, with options.
+    ///
+    /// Providers of images and arrays of the model's default sizes run together, see `Session.run(batch:)`.
     public func predictions(from batch: any MLBatchProvider, options: MLPredictionOptions) throws -> any MLBatchProvider {
-        MLArrayBatchProvider(
-            array: try (0..<batch.count).map { try prediction(from: batch.features(at: $0), options: options) })
+        let session = try session()
+        let inputs = try (0..<batch.count).map { index -> [String: Needletail.Tensor] in
+            let (images, tensors) = try features(from: batch.features(at: index))
+            return try MLModel.translating(.generic) { try session.tensors(of: images).merging(tensors) { image, _ in image } }
+        }
+        let values = try MLModel.translating(.generic) { try session.run(batch: inputs) }
+        return MLArrayBatchProvider(array: try values.map { try wrap($0, options: options) })
     }
 
     /// The outputs' names in the file's order.

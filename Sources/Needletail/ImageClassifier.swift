@@ -62,6 +62,62 @@ public final class ImageClassifier: Sendable {
         }
     }
 
+    /// Classifies many files, `Session.maximumBatchCount` at a time; each result, or the error in its place, in order. While one part runs, the
+    /// next is decoded and resized on other threads.
+    public func classify(imagesAt urls: [URL], top: Int = 5) -> [Result<[Classification], any Error>] {
+        var results: [Result<[Classification], any Error>] = []
+        results.reserveCapacity(urls.count)
+        for start in stride(from: 0, to: urls.count, by: Session.maximumBatchCount) {
+            let part = Array(urls[start..<min(urls.count, start + Session.maximumBatchCount)])
+            results += classify(part: part, top: top)
+        }
+        return results
+    }
+
+    /// One part: every file is prepared concurrently, the sound ones run together.
+    private func classify(part: [URL], top: Int) -> [Result<[Classification], any Error>] {
+        guard part.count > 1, let entry = session.batchedPlan(part.count) else {
+            return part.map { url in Result { try classify(imageAt: url, top: top) } }
+        }
+        do {
+            return try entry.states.withState { state in
+                guard let index = entry.plan.graph.inputs.firstIndex(where: { entry.plan.graph[$0].name == input }) else {
+                    return part.map { url in Result { try classify(imageAt: url, top: top) } }
+                }
+                let failures = Failures(count: part.count)
+                let buffer = state.inputs[index]
+                DispatchQueue.concurrentPerform(iterations: part.count) { place in
+                    failures.record(place) {
+                        let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: part[place]) }
+                        let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
+                        try session.render(request, input: input, into: buffer, batchIndex: place)
+                    }
+                }
+                try session.execute(entry, state)
+                return part.indices.map { place in
+                    if let error = failures.error(at: place) { return .failure(error) }
+                    return Result { try session.probabilities(entry, state, element: place, of: part.count).prefix(max(0, top)).map { $0 } }
+                }
+            }
+        } catch {
+            return part.map { _ in .failure(error) }
+        }
+    }
+
+    /// Errors of concurrent work, one slot each.
+    private final class Failures: @unchecked Sendable {
+        private let lock = NSLock()
+        private var errors: [(any Error)?]
+
+        init(count: Int) { errors = Array(repeating: nil, count: count) }
+
+        func record(_ index: Int, _ body: () throws -> Void) {
+            do { try body() } catch { lock.withLock { errors[index] = error } }
+        }
+
+        func error(at index: Int) -> (any Error)? { lock.withLock { errors[index] } }
+    }
+
     /// Classifies anything that lends pixels.
     package func classify(_ source: any PixelSource, top: Int) throws -> [Classification] {
         let request = ImageRequest(source: source, cropAndScale: cropAndScale.imageOption)
@@ -72,13 +128,16 @@ public final class ImageClassifier: Sendable {
 }
 
 extension Session {
-    /// The classes of a run, most probable first; equals in the order of the model's labels, NaN last.
-    package func probabilities(_ entry: PlanEntry, _ state: ExecutionState) throws -> [Classification] {
+    /// The classes of one element of a run of `elementCount`, most probable first; equals in the order of the model's labels, NaN last.
+    package func probabilities(
+        _ entry: PlanEntry, _ state: ExecutionState, element: Int = 0, of elementCount: Int = 1
+    ) throws -> [Classification] {
         guard model.asset.probabilitiesName(in: entry.plan.graph) != nil, let output = entry.plan.graph.outputs.first else {
             throw NeedletailError(.unsupportedModel, "\(model.name): the model is no classifier")
         }
-        let count = entry.plan.graph[output].type.shape.count
-        let values = UnsafeBufferPointer(start: state.outputs[0].base.assumingMemoryBound(to: Float.self), count: count)
+        let count = entry.plan.graph[output].type.shape.count / elementCount
+        let values = UnsafeBufferPointer(
+            start: state.outputs[0].base.assumingMemoryBound(to: Float.self) + element * count, count: count)
         let labels = try model.labels(forCount: count)
         let order = (0..<count).sorted { a, b in
             if values[a].isNaN || values[b].isNaN { return values[a].isNaN == values[b].isNaN ? a < b : values[b].isNaN }

@@ -55,6 +55,19 @@ extension Session {
         }
     }
 
+    /// Pictures brought to their inputs' sizes, as tensors (1, C, H, W).
+    package func tensors(of images: [String: ImageRequest]) throws -> [String: Tensor] {
+        try Dictionary(uniqueKeysWithValues: images.map { name, image in
+            guard let feature = model.imageInput(named: name) else {
+                throw NeedletailError(.invalidInput, "\(model.name): input '\(name)' takes no image")
+            }
+            let shape: Shape = [1, feature.color.channelCount, feature.height, feature.width]
+            let buffer = try TensorBuffer(byteCount: shape.count * MemoryLayout<Float>.stride)
+            try render(image, input: name, into: buffer, batchIndex: 0)
+            return (name, try Tensor(NTTensor.Tensor(.float32(shape), buffer: buffer)))
+        })
+    }
+
     /// Brings one picture to its input's size and writes it as image `batchIndex` of the buffer.
     package func render(_ image: ImageRequest, input: String, into buffer: TensorBuffer, batchIndex: Int) throws {
         guard let feature = model.imageInput(named: input) else {

@@ -103,14 +103,18 @@ public final class Session: Sendable {
         }
     }
 
-    /// Reads all outputs of a run, the label and probabilities included.
-    package func outputs(_ entry: PlanEntry, _ state: ExecutionState) throws -> [String: FeatureValue] {
+    /// Reads the outputs of one element of a run of `count`, the label and probabilities included.
+    package func outputs(
+        _ entry: PlanEntry, _ state: ExecutionState, element: Int = 0, of count: Int = 1
+    ) throws -> [String: FeatureValue] {
         var results: [String: FeatureValue] = [:]
+        let isClassifier = model.asset.probabilitiesName(in: entry.plan.graph) != nil
         for (index, id) in entry.plan.graph.outputs.enumerated() {
             let value = entry.plan.graph[id]
-            let buffer = state.outputs[index]
-            if index == 0, model.asset.probabilitiesName(in: entry.plan.graph) != nil {
-                let floats = UnsafeBufferPointer(start: buffer.base.assumingMemoryBound(to: Float.self), count: value.type.shape.count)
+            let elements = value.type.shape.count / count
+            let floats = UnsafeBufferPointer(
+                start: state.outputs[index].base.assumingMemoryBound(to: Float.self) + element * elements, count: elements)
+            if index == 0, isClassifier {
                 let list = try model.labelled(floats)
                 results[value.name] = .probabilities(list)
                 if let name = model.description.predictedFeatureName, let best = Session.best(list) {
@@ -118,12 +122,16 @@ public final class Session: Sendable {
                 }
                 continue
             }
-            let copy = try NTTensor.Tensor(value.type) {
-                $0.copyMemory(from: UnsafeRawBufferPointer(start: buffer.base, count: value.type.byteCount))
-            }
-            results[value.name] = .tensor(try Tensor(copy))
+            results[value.name] = .tensor(try Tensor(shape: outputShape(index, of: value, count: count), elements: Array(floats)))
         }
         return results
+    }
+
+    /// The shape of one element of an output: that of a single run's.
+    private func outputShape(_ index: Int, of value: Value, count: Int) throws -> [Int] {
+        if count == 1 { return value.type.shape.dims }
+        let single = try plan(PlanKey(shapes: [:], batch: 1)).plan.graph
+        return single[single.outputs[index]].type.shape.dims
     }
 
     /// The first entry of the largest probability; NaN never wins over a number.

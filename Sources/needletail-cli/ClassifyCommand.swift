@@ -27,20 +27,24 @@ enum ClassifyCommand: Command {
             contentsOf: URL(fileURLWithPath: modelPath), configuration: configuration, cropAndScale: crop)
         if !asJSON { Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
-        let reportsProgress = images.count > 8
-        for (index, path) in images.enumerated() {
-            if reportsProgress { Console.progress("\(index + 1) of \(images.count)") }
-            let start = ContinuousClock.now
-            let result = Result { try classifier.classify(imageAt: URL(fileURLWithPath: path), top: top) }
-            let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
-            if reportsProgress { Console.progress(nil) }
-            switch result {
-            case .success(let predictions):
-                try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
-            case .failure(let error):
-                failed = true
-                if asJSON { Console.print(try Console.json(["image": path, "error": String(describing: error)])) }
-                Console.complain(String(describing: error))
+        // Few images run one by one, so that each shows its own time; many run together.
+        let partCount = images.count > 8 ? Session.maximumBatchCount : 1
+        for start in stride(from: 0, to: images.count, by: partCount) {
+            let part = Array(images[start..<min(images.count, start + partCount)])
+            if partCount > 1 { Console.progress("\(start) of \(images.count)") }
+            let before = ContinuousClock.now
+            let results = classifier.classify(imagesAt: part.map { URL(fileURLWithPath: $0) }, top: top)
+            let milliseconds = (ContinuousClock.now - before) / .milliseconds(1) / Double(part.count)
+            Console.progress(nil)
+            for (path, result) in zip(part, results) {
+                switch result {
+                case .success(let predictions):
+                    try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
+                case .failure(let error):
+                    failed = true
+                    if asJSON { Console.print(try Console.json(["image": path, "error": String(describing: error)])) }
+                    Console.complain(String(describing: error))
+                }
             }
         }
         return failed ? 1 : 0

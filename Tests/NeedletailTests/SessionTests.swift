@@ -80,6 +80,33 @@ final class SessionTests: XCTestCase {
         XCTAssertEqual(plain["classLabelProbs"]?.dictionary?.count, 7)
     }
 
+    func testBatchesGiveWhatSingleRunsGive() throws {
+        for backend in [BackendChoice.cpu, .opencl] {
+            let classifier = try ImageClassifier(contentsOf: mobileNet, configuration: SessionConfiguration(backend: backend))
+            let inputs = try ["cat", "coffee", "astronaut"].map { ["image": try golden("MobileNet-\($0)-input")] }
+            let together = try classifier.session.run(batch: inputs)
+            for (input, result) in zip(inputs, together) {
+                let single = try classifier.session.run(input) as [String: FeatureValue]
+                XCTAssertEqual(single["classLabel"]?.text, result["classLabel"]?.text)
+                let (a, b) = (try XCTUnwrap(single["classLabelProbs"]?.dictionary), try XCTUnwrap(result["classLabelProbs"]?.dictionary))
+                for (label, value) in a { XCTAssertEqual(value, try XCTUnwrap(b[label]), accuracy: 1e-5) }
+            }
+            XCTAssertEqual(try classifier.session.run(batch: []).count, 0)
+            // Forty files, a missing one among them: more than one part, and the others unharmed.
+            let names = ["cat.png", "coffee.jpg", "none.jpg", "astronaut.jpg"]
+            let urls = (0..<40).map { photos.appendingPathComponent(names[$0 % 4]) }
+            let results = classifier.classify(imagesAt: urls, top: 1)
+            XCTAssertEqual(results.count, 40)
+            for (index, result) in results.enumerated() {
+                if index % 4 == 2 {
+                    XCTAssertThrowsError(try result.get())
+                } else {
+                    XCTAssertEqual(try result.get().first?.label, ["tabby, tabby cat", "espresso", "", "barbell"][index % 4])
+                }
+            }
+        }
+    }
+
     func testVerificationAcceptsSoundBackends() throws {
         for backend in [BackendChoice.cpu, .opencl] {
             let configuration = SessionConfiguration(backend: backend, verifiesFirstPrediction: true)

@@ -68,5 +68,6 @@ final class ModelAssetTests: XCTestCase {
         let asset = try load()
         XCTAssertEqual(asset.classLabels?.count, 7)
         XCTAssertEqual(asset.path, folder.path)
+        XCTAssertEqual(try asset.makeGraph().outputs.count, 1)
     }
 }

@@ -7,7 +7,8 @@ package enum OperatorCatalogue {
         Pad.self,
         Softmax.self, LocalResponseNormalization.self, MeanVarianceNormalization.self, L2Normalization.self,
         Pool.self, Reduce.self, ArgReduce.self, TopK.self,
-        Resize.self, RearrangeBlocks.self,
+        Resize.self, RearrangeBlocks.self, CropResize.self,
+        GatherAlongAxis.self, GatherND.self, Scatter.self, CumulativeSum.self, ReverseSequence.self,
     ]
 
     /// The kinds of all operators, as `Operator.kind` has them.

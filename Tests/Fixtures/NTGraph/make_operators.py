@@ -313,7 +313,61 @@ def spatial():
     add("RearrangeBlocks", {"mode": "spaceToDepth", "block": 2}, [x], y)
 
 
-for section in (convolutions, products, functions, movements, normalizations, pools, reductions, spatial):
+def selections():
+    x, i = Input((2, 4, 3)), Input((2, 2, 3), low=-4, high=4, integers=True)
+    index = i.array.astype(int) % 4
+    add("GatherAlongAxis", {"axis": 1}, [x, i], np.take_along_axis(x.array, index, 1))
+    x, i = Input((3, 4, 2)), Input((2, 3, 2), literal=[0, 1, 2, -1, -3, 0, 1, 1, 2, 2, 0, 0])
+    at = i.array.astype(int)
+    add("GatherND", {}, [x, i], x.array[at[..., 0], at[..., 1]])
+    combine = [lambda a, b: b, np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum]
+    for mode, f in enumerate(combine):
+        x, i, u = Input((4, 3)), Input((3,), literal=[2, 0, -2]), Input((3, 3), low=0.5, high=3)
+        y = x.array.copy()
+        for row, place in enumerate([2, 0, 2]):
+            y[place] = f(y[place], u.array[row])
+        add("Scatter", {"addressing": "slices", "axis": 0, "mode": mode}, [x, i, u], y)
+    x, i, u = Input((2, 4)), Input((2, 3), literal=[3, 0, 3, -1, 1, 2]), Input((2, 3))
+    y = x.array.copy()
+    np.add.at(y, (np.arange(2)[:, None], i.array.astype(int)), u.array)
+    add("Scatter", {"addressing": "elements", "axis": 1, "mode": 1}, [x, i, u], y)
+    x, i, u = Input((3, 4, 2)), Input((2, 2), literal=[0, 1, 2, -1]), Input((2, 2))
+    y = x.array.copy()
+    y[[0, 2], [1, 3]] = u.array
+    add("Scatter", {"addressing": "coordinates", "axis": 0, "mode": 0}, [x, i, u], y)
+    x = Input((2, 4, 3))
+    add("CumulativeSum", {"axis": 1, "isExclusive": False, "isReversed": False}, [x], x.array.cumsum(1))
+    y = np.flip(np.flip(x.array, 2).cumsum(2), 2) - x.array
+    add("CumulativeSum", {"axis": -1, "isExclusive": True, "isReversed": True}, [x], y)
+    x, n = Input((4, 2, 3)), Input((3,), literal=[4, 0, 3])
+    y = x.array.copy()
+    for column, length in enumerate([4, 0, 3]):
+        y[:length, :, column] = y[:length, :, column][::-1]
+    add("ReverseSequence", {"batchAxis": 2, "sequenceAxis": 0}, [x, n], y)
+    for sampling in range(4):
+        for form in range(4):
+            x = Input((2, 2, 5, 6))
+            top, left, bottom, right = 0.5, 1.0, 3.0, 4.5
+            middle = ((top + bottom) / 2, (left + right) / 2, bottom - top, right - left)
+            box = [(top, left, bottom, right), (left, top, right, bottom), middle, (middle[1], middle[0], middle[3], middle[2])][form]
+            image = [1] if form % 2 else []
+            boxes = Input((1, 4 + len(image)), literal=[*image, *(v * 2 for v in box)])
+            def line(first, last, count):
+                extent, steps = last - first + 1, np.arange(count)
+                if sampling < 2:
+                    return np.linspace(first, last, count)
+                if sampling == 2:
+                    return first + np.minimum(extent - 1, np.linspace(0, extent - extent / count, count))
+                return first + np.minimum(extent - 1, (steps + 0.5) * max(1, extent - 1) / count)
+            rows = np.maximum(0, 1 - np.abs(line(top, bottom, 3)[:, None] - np.arange(5)))
+            columns = np.maximum(0, 1 - np.abs(line(left, right, 4)[:, None] - np.arange(6)))
+            source = x.array[1:] if image else x.array
+            y = np.einsum("ih,jw,nchw->ncij", rows, columns, source)
+            attributes = {"size": [3, 4], "sampling": sampling, "format": form, "isNormalized": False, "spatialScale": 0.5}
+            add("CropResize", attributes, [x, boxes], y)
+
+
+for section in (convolutions, products, functions, movements, normalizations, pools, reductions, spatial, selections):
     section()
 with open("operators.json", "w") as file:
     file.write("[\n" + ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases) + "\n]\n")

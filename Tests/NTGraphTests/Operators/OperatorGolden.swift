@@ -113,6 +113,38 @@ struct OperatorGolden: Decodable {
             ]
             guard let mode = modes[try a.text("mode")] else { throw GraphError("unknown mode of Pad") }
             return Pad(mode, before: try a.integers("before"), after: try a.integers("after"))
+        default: return try makeSelection()
+        }
+    }
+}
+
+extension OperatorGolden {
+    private func makeSelection() throws -> any NTGraph.Operator {
+        let a = attributes
+        switch kind {
+        case "GatherAlongAxis": return GatherAlongAxis(axis: try a.integer("axis"))
+        case "GatherND": return GatherND()
+        case "Scatter":
+            let axis = try a.integer("axis")
+            let places: [String: Scatter.Addressing] = [
+                "slices": .slices(axis: axis), "elements": .elements(axis: axis), "coordinates": .coordinates,
+            ]
+            guard let place = places[try a.text("addressing")], let mode = Scatter.Mode(rawValue: try a.integer("mode")) else {
+                throw GraphError("unknown addressing or mode of Scatter")
+            }
+            return Scatter(place, mode: mode)
+        case "CumulativeSum":
+            return CumulativeSum(
+                axis: try a.integer("axis"), isExclusive: try a.flag("isExclusive"), isReversed: try a.flag("isReversed"))
+        case "ReverseSequence":
+            return ReverseSequence(batchAxis: try a.integer("batchAxis"), sequenceAxis: try a.integer("sequenceAxis"))
+        case "CropResize":
+            guard let sampling = CropResize.Sampling(rawValue: try a.integer("sampling")),
+                let format = CropResize.BoxFormat(rawValue: try a.integer("format"))
+            else { throw GraphError("unknown sampling or format of CropResize") }
+            return CropResize(
+                size: try a.size("size"), sampling: sampling, format: format, isNormalized: try a.flag("isNormalized"),
+                spatialScale: try a.number("spatialScale"))
         default: throw GraphError("no golden reader for \(kind)")
         }
     }

@@ -71,7 +71,9 @@ let floor7: [Target] = [
     .executableTarget(name: "needletail", dependencies: ["Needletail"], path: "Sources/needletail-cli"),
     .executableTarget(
         name: "needletail-bench",
-        dependencies: ["Needletail", "NTCPU", "NTRuntime", "CNTKernels", "CNTPlatform", "COpenBLAS"],
+        dependencies: [
+            "Needletail", "NTCPU", "NTRuntime", "NTGraph", "NTTensor", "CNTKernels", "CNTPlatform", "COpenBLAS",
+        ],
         path: "Benchmarks/needletail-bench"),
 ]
 

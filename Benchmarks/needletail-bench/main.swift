@@ -1,1 +1,33 @@
-print("needletail-bench")
+import Foundation
+
+let usage = """
+    usage: needletail-bench VERB
+
+      kernels M N K        every GEMM kernel on C[M][N] = A[M][K] B[K][N]: time, GFLOP/s, percent of the peak; an arrow marks the chosen one
+      peak                 multiply-adds a second of one core, by instruction set
+      layers NETWORK [--threads N] [--seconds S]
+                           one of the benchmark networks on the cpu backend, step by step; `layers all` gives totals
+    """
+
+/// What was wrong with the arguments.
+struct UsageError: Error { let message: String }
+
+func run(_ arguments: [String]) throws {
+    switch arguments.first {
+    case "kernels": try KernelTable.run(Array(arguments.dropFirst()))
+    case "peak": Peak.printAll()
+    case "layers": try LayerTable.run(Array(arguments.dropFirst()))
+    case "--help", "-h", "help": print(usage)
+    default: throw UsageError(message: arguments.first.map { "unknown verb '\($0)'" } ?? "a verb is missing")
+    }
+}
+
+do {
+    try run(Array(CommandLine.arguments.dropFirst()))
+} catch let error as UsageError {
+    FileHandle.standardError.write(Data("needletail-bench: \(error.message)\n\(usage)\n".utf8))
+    exit(2)
+} catch {
+    FileHandle.standardError.write(Data("needletail-bench: \(error)\n".utf8))
+    exit(1)
+}

@@ -13,6 +13,7 @@
 #include "../elementwise/elementwise.h"
 #include "../gemm/gemm.h"
 #include "../pack/pack.h"
+#include "../peak/peak.h"
 #include "../pool/pool.h"
 #include "../program/program.h"
 #include "../program/steps.h"

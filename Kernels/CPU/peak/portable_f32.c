@@ -1,0 +1,4 @@
+#include "peak.h"
+#include "../simd/portable.h"
+#include "peak_loop.h"
+#include "../simd/end.h"

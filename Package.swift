@@ -88,7 +88,7 @@ let tests: [Target] = [
     tests("CNTKernelsTests", ["CNTKernels", "CNTPlatform"]),
     tests("NTTensorTests", ["NTTensor"]),
     tests("NTGraphTests", ["NTGraph", "NTRuntime", "NTTensor"]),
-    tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor"]),
+    tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
     tests("NTFormatsTests", ["NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),

@@ -12,8 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Spins before a waiting worker goes to sleep (some 200 us), and before any waiting thread starts to offer its core to others.
-enum { spins_before_sleep = 8192, spins_before_yield = 2048 };
+// Spins before a waiting thread starts to offer its core to others (some 8 us: soon, for the thread it waits for may be one of
+// those others), and offers before a waiting worker goes to sleep.
+enum { spins_before_yield = 128, spins_before_sleep = 1024 };
 
 typedef struct nt_worker {
     nt_thread_pool *pool;
@@ -34,6 +35,7 @@ struct nt_thread_pool {
     nt_thread_job job;
     void *context;
     size_t job_threads;
+    int caller_cpu;              // where the last caller ran when the workers were pinned; -1 before
 };
 
 void nt_thread_relax(unsigned *spins) {
@@ -87,7 +89,7 @@ nt_thread_pool *nt_thread_pool_create(size_t threads) {
     if (threads < 1) threads = 1;
     nt_thread_pool *pool = aligned_alloc(64, (sizeof(nt_thread_pool) + 63) / 64 * 64);
     if (!pool) return NULL;
-    *pool = (nt_thread_pool){.threads = threads};
+    *pool = (nt_thread_pool){.threads = threads, .caller_cpu = -1};
     pool->workers = calloc(threads, sizeof(nt_worker));
     if (!pool->workers) {
         free(pool);
@@ -123,6 +125,25 @@ static bool start_workers(nt_thread_pool *pool) {
     return true;
 }
 
+// When a pool has as many threads as the process has cores, each worker gets a core that is not the caller's: left to itself the
+// scheduler may put two spinning threads on one core. Done again when a caller comes from another core.
+static void pin_workers(nt_thread_pool *pool) {
+    const int cpu = sched_getcpu();
+    if (cpu < 0 || cpu == pool->caller_cpu) return;
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || (size_t)CPU_COUNT(&allowed) != pool->threads) return;
+    pool->caller_cpu = cpu;
+    int core = cpu;
+    for (size_t i = 0; i < pool->started; i++) {
+        do core = (core + 1) % CPU_SETSIZE;
+        while (!CPU_ISSET(core, &allowed));
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        CPU_SET(core, &own);
+        pthread_setaffinity_np(pool->workers[i].thread, sizeof own, &own);
+    }
+}
+
 bool nt_thread_pool_run(nt_thread_pool *pool, size_t threads, nt_thread_job job, void *context) {
     if (!pool || threads > pool->threads || threads < 1) return false;
     if (atomic_exchange_explicit(&pool->busy, true, memory_order_acquire)) return false;
@@ -130,6 +151,7 @@ bool nt_thread_pool_run(nt_thread_pool *pool, size_t threads, nt_thread_job job,
         atomic_store_explicit(&pool->busy, false, memory_order_release);
         return false;
     }
+    pin_workers(pool);
     pool->job = job;
     pool->context = context;
     pool->job_threads = threads;

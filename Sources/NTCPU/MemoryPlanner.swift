@@ -1,17 +1,19 @@
 /// Places buffers of known lifetimes in one arena.
-enum MemoryPlanner {
-    struct Request {
-        var count: Int
+package enum MemoryPlanner {
+    package struct Request: Sendable {
+        package var count: Int
         /// The steps that use the buffer first and last, both included.
-        var lifetime: ClosedRange<Int>
+        package var lifetime: ClosedRange<Int>
+
+        package init(count: Int, lifetime: ClosedRange<Int>) { (self.count, self.lifetime) = (count, lifetime) }
     }
 
     /// Floats that buffers are aligned to: a cache line.
-    static let alignment = 16
+    package static let alignment = 16
 
     /// An offset in floats for each request, such that buffers alive at the same step do not overlap, and the arena's size.
     /// Larger buffers are placed first, each at the lowest offset that is free throughout its life.
-    static func place(_ requests: [Request]) -> (offsets: [Int], count: Int) {
+    package static func place(_ requests: [Request]) -> (offsets: [Int], count: Int) {
         var offsets = [Int](repeating: 0, count: requests.count)
         var placed: [Int] = []
         var total = 0

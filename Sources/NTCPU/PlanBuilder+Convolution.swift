@@ -7,7 +7,7 @@ import NTTensor
 /// Convolutions: weights packed once, a kernel chosen for each shape.
 extension PlanBuilder {
     /// The work, in cycles, below which a share is not worth the meeting of threads it takes.
-    static let shareCycles = 20_000.0
+    static let shareCycles = 6_000.0
 
     /// A convolution's window.
     static func window(_ op: Convolution, _ x: Shape, _ w: Shape, _ y: Shape) -> nt_window {
@@ -60,7 +60,7 @@ extension PlanBuilder {
         try packWeights(
             &conv, weights: try constantFloats(node.inputs[1]), bias: op.hasBias ? try constantFloats(node.inputs[2]) : nil,
             taps: taps)
-        conv.zeros = try store.zeros(depth)
+        conv.zeros = try store.zeros(depth * w[3])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
         let parts = nt_conv_parts(&conv, threads, Self.shareCycles)
@@ -121,7 +121,7 @@ extension PlanBuilder {
         let bias = try packBias(op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: channels, stride: padded)
         return nt_depthwise_image(
             window: Self.window(op, x, w, y), batch: x[0], channels: channels, x_stride: xStride, y_stride: yStride,
-            kernel: nt_depthwise_choose(isa), weights: UnsafePointer(packed), bias: bias, activation: activation(op.activation))
+            kernel: nt_depthwise_choose(channels, isa), weights: UnsafePointer(packed), bias: bias, activation: activation(op.activation))
     }
 
     // MARK: The first convolution

@@ -6,7 +6,7 @@ import NTTensor
 /// Functions of single elements, and of channels.
 extension PlanBuilder {
     /// Elements that a share of an elementwise step should have at least.
-    static let shareElements = 16_384
+    static let shareElements = 8_192
 
     private var kernelName: String { elementwise.map { String(cString: $0.pointee.name) } ?? "" }
 

@@ -87,7 +87,7 @@ extension PlanBuilder {
         (conv.x_stride, conv.y_stride) = (x[1], target.pixelStride)
         conv.kernel = nt_gemm_choose(x[0] * y[2] * y[3], perGroup, depth * taps, isa)
         try packTransposed(&conv, node, op, taps: taps)
-        conv.zeros = try store.zeros(depth)
+        conv.zeros = try store.zeros(depth * w[3])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
         append(

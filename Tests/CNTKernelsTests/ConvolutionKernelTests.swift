@@ -63,6 +63,9 @@ final class ConvolutionKernelTests: XCTestCase {
             (Geometry(8, 9, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 4, 17, 1),
             (Geometry(9, 11, kernel: (3, 2), stride: 2, dilation: 2, pad: 2), 3, 20, 1),
             (Geometry(5, 6, kernel: (9, 9), stride: 1, dilation: 1, pad: 4), 2, 5, 1),
+            (Geometry(9, 31, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 4, 18, 1),
+            (Geometry(12, 14, kernel: (5, 3), stride: 2, dilation: 1, pad: 0), 8, 8, 1),
+            (Geometry(20, 20, kernel: (9, 9), stride: 1, dilation: 1, pad: 3), 2, 6, 1),
             (Geometry(15, 13, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 6, 66, 2),
             (Geometry(4, 4, kernel: (1, 1), stride: 1, dilation: 1, pad: 3), 2, 2, 1),
         ]
@@ -73,7 +76,7 @@ final class ConvolutionKernelTests: XCTestCase {
 
     private func checkConvolution(_ window: nt_window, _ channels: Int, _ outputs: Int, _ groups: Int, _ isa: UInt32) {
         var random = KernelNumbers(seed: channels * 31 + outputs)
-        let batch = 2, strideX = channels + 3, strideY = outputs + 2
+        let batch = 2, strideX = groups == 1 && outputs % 2 == 0 ? channels : channels + 3, strideY = outputs + 2
         let pixels = batch * window.out_height * window.out_width
         let x = KernelMemory(batch * window.in_height * window.in_width * strideX) {
             $0 % strideX < channels ? random.next(-3...3) : .nan
@@ -93,7 +96,7 @@ final class ConvolutionKernelTests: XCTestCase {
             }
             for o in 0..<perGroup { packedBias.start[g * biasStride + o] = bias[g * perGroup + o] }
         }
-        let zeros = KernelMemory(channels) { _ in 0 }
+        let zeros = KernelMemory(channels * window.kernel_width) { _ in 0 }
         let residual = KernelMemory(pixels * outputs) { _ in random.next(-5...5) }
         var expected = Self.reference(
             window, batch: batch, channels: channels, outputs: outputs, groups: groups, x: { x.start[$0] }, strideX: strideX,
@@ -148,7 +151,7 @@ final class ConvolutionKernelTests: XCTestCase {
         nt_depthwise_pack(channels, taps, weights, packed.start)
         var image = nt_depthwise_image(
             window: window, batch: batch, channels: channels, x_stride: strideX, y_stride: strideY,
-            kernel: nt_depthwise_choose(isa), weights: packed.start, bias: bias.start,
+            kernel: nt_depthwise_choose(channels, isa), weights: packed.start, bias: bias.start,
             activation: Self.activation(-30, 40, isa: isa))
         let expected = Self.reference(
             window, batch: batch, channels: channels, outputs: channels, groups: channels, x: { x.start[$0] },
@@ -175,6 +178,8 @@ final class ConvolutionKernelTests: XCTestCase {
                 (Geometry(14, 17, kernel: (7, 7), stride: 2, dilation: 1, pad: 3), 3, 65),
                 (Geometry(6, 6, kernel: (3, 3), stride: 1, dilation: 1, pad: 0), 1, 8),
                 (Geometry(9, 9, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 4, 5),
+                (Geometry(16, 19, kernel: (4, 4), stride: 3, dilation: 1, pad: 1), 2, 9),
+                (Geometry(7, 60, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 2, 33),
             ] { checkStem(geometry.window, channels, outputs, isa) }
         }
     }
@@ -264,7 +269,7 @@ final class ConvolutionKernelTests: XCTestCase {
         let bias = KernelMemory(nt_depthwise_padded(wide)) { $0 < wide ? random.unit() : 0 }
         nt_depthwise_pack(wide, taps, (0..<(wide * taps)).map { _ in random.unit() }, weights.start)
         var depthwise = nt_depthwise_image(
-            window: window, batch: batch, channels: wide, x_stride: wide, y_stride: wide, kernel: nt_depthwise_choose(isa),
+            window: window, batch: batch, channels: wide, x_stride: wide, y_stride: wide, kernel: nt_depthwise_choose(wide, isa),
             weights: weights.start, bias: bias.start, activation: Self.activation(0, 6, isa: isa))
         let residual = KernelMemory(pixels * outputs) { _ in random.unit() }
         let expanded = KernelMemory(inputs * wide), middle = KernelMemory(pixels * wide), expected = KernelMemory(pixels * outputs)

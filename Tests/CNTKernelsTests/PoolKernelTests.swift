@@ -16,15 +16,23 @@ final class PoolKernelTests: XCTestCase {
 
     private func checkPixel(_ kernel: nt_pool_kernel, _ channels: Int, _ count: Int) {
         var random = KernelNumbers(seed: channels + count)
-        let taps = (0..<count).map { _ in KernelMemory(channels, offset: 1) { _ in random.next(-20...20) } }
-        if count > 1 { taps[0].start[channels - 1] = .nan }
+        let (pixels, step, stride) = (3, channels + 1, channels + 2)
+        let taps = (0..<count).map { _ in
+            KernelMemory(2 * step + channels, offset: 1) { $0 % step < channels ? random.next(-20...20) : .nan }
+        }
+        if count > 1 {
+            taps[0].start[channels - 1] = .nan
+            taps[1].start[step] = .infinity
+            taps[0].start[step] = -.infinity
+        }
         let pointers = taps.map { UnsafePointer<Float>?($0.start) }
         for function in [NT_POOL_MAXIMUM, NT_POOL_AVERAGE, NT_POOL_L2] {
-            let y = KernelMemory(channels)
-            kernel.pixel(Int32(function), pointers, count, channels, 0.25, y.start)
+            let y = KernelMemory(2 * stride + channels)
+            kernel.pixels(Int32(function), pointers, count, channels, 0.25, pixels, step, y.start, stride)
             XCTAssertTrue(y.isIntact)
-            for c in 0..<channels {
-                let values = taps.map { $0.start[c] }
+            for i in 0..<y.count {
+                let (pixel, c) = (i / stride, i % stride)
+                let values = c < channels ? taps.map { $0.start[pixel * step + c] } : [.nan]
                 let expected: Float
                 if values.contains(where: \.isNaN) {
                     expected = .nan
@@ -35,7 +43,7 @@ final class PoolKernelTests: XCTestCase {
                 } else {
                     expected = values.reduce(0) { $0 + $1 * $1 }.squareRoot()
                 }
-                XCTAssertTrue(y.start[c] == expected || (y.start[c].isNaN && expected.isNaN), "\(function) \(channels) \(count)")
+                XCTAssertTrue(y.start[i] == expected || (y.start[i].isNaN && expected.isNaN), "\(function) \(channels) \(count)")
             }
         }
     }

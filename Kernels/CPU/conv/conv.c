@@ -96,25 +96,38 @@ static void apply_activation(const nt_activation *a, size_t rows, size_t columns
     }
 }
 
-// Windows of more taps than the pointer table holds: sums pass through y between batches, added to as a residual.
-static void run_batches(
+// Whether all of a tile's windows lie inside the input's columns.
+static bool is_inside_columns(const nt_conv *c, const tile_pixels *p) {
+    const ptrdiff_t last = (ptrdiff_t)c->window.in_width - (ptrdiff_t)c->window.kernel_width;
+    bool inside = true;
+    for (size_t i = 0; i < p->count; i++) inside &= p->left[i] >= 0 && p->left[i] <= last;
+    return inside;
+}
+
+// A tile of a windowed convolution. Where pixels are dense and no column is padding, the taps of a window row are one run of
+// memory and become one tap of greater depth: the same sums in the same order. Windows of more taps than the pointer table
+// holds go in batches: sums pass through y between them, added to as a residual.
+static void run_window(
     const nt_conv *c, nt_gemm_tile *tile, nt_gemm_tile_fn run, const float *x, const float *panel, size_t width,
     const tile_pixels *pixels, tile_rows *rows, const float *zero_bias) {
     const nt_window *w = &c->window;
+    const bool merges = c->x_stride == c->channels && w->dilation_x == 1 && is_inside_columns(c, pixels);
+    const size_t run_taps = merges ? w->kernel_width : 1;
     const size_t taps = w->kernel_height * w->kernel_width;
     const float *residual = tile->residual;
     const size_t residual_stride = tile->residual_stride;
     const float lo = tile->lo, hi = tile->hi;
+    tile->depth = c->channels * run_taps;
     size_t tap = 0;
     bool first = true;
     do {
         rows->taps = 0;
-        for (; tap < taps && rows->taps < maximum_taps; tap++) {
+        for (; tap < taps && rows->taps < maximum_taps; tap += run_taps) {
             if (!tap_pointers(c, x, pixels, tap / w->kernel_width, tap % w->kernel_width, rows->a + rows->taps * maximum_rows))
                 continue;
             rows->b[rows->taps++] = panel + tap * c->channels * width;
         }
-        const bool last = tap == taps;
+        const bool last = tap >= taps;
         tile->taps = rows->taps;
         if (!first) {
             tile->bias = zero_bias;
@@ -162,7 +175,7 @@ static void run_tiles(
             run(&tile);
         } else {
             locate(c, pixel, count, &place);
-            run_batches(c, &tile, run, x, packed, vectors * lanes, &place, &rows, zero_bias);
+            run_window(c, &tile, run, x, packed, vectors * lanes, &place, &rows, zero_bias);
         }
         if (c->activation.function >= 0) apply_activation(&c->activation, count, columns, tile.c, c->y_stride);
     }

@@ -37,7 +37,7 @@ typedef struct nt_conv {
     size_t packed_stride;          ///< floats from group to group
     const float *bias;             ///< nt_gemm_bias_count floats a group, zeros when there is none
     size_t bias_stride;
-    const float *zeros;            ///< `channels` zeros
+    const float *zeros;            ///< kernel_width * channels zeros
     nt_activation activation;
     size_t block_rows;             ///< pixels whose inputs should stay in the second-level cache
 } nt_conv;

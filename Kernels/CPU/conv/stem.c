@@ -55,38 +55,25 @@ static void copy_strip(const nt_stem *s, const float *image, float *scratch, siz
     }
 }
 
-// One tile of output pixels: `count` of them from column ox of the strip's row.
-static void set_rows(
-    const nt_stem *s, const float *scratch, size_t strip_rows, size_t first, size_t count, const float **a) {
-    const nt_window *w = &s->window;
-    const size_t width = padded_width(w), plane = strip_input_rows(w, strip_rows) * width;
-    size_t row = first / w->out_width, ox = first % w->out_width;
-    for (size_t i = 0; i < count; i++) {
-        const float *p = scratch + row * w->stride_y * width + ox * w->stride_x;
-        const float **target = a + i;
-        for (size_t c = 0; c < s->channels; c++) {
-            for (size_t ky = 0; ky < w->kernel_height; ky++, target += maximum_rows)
-                *target = p + c * plane + ky * w->dilation_y * width;
-        }
-        if (++ox == w->out_width) {
-            ox = 0;
-            row++;
-        }
-    }
-}
-
-static void run_strip(const nt_stem *s, const float *scratch, size_t rows, float *y) {
+// One output row: tiles of neighbouring pixels, whose windows step over the scratch rows.
+static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, size_t row, float *y) {
     const nt_window *w = &s->window;
     const nt_gemm_kernel *kernel = s->kernel;
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
-    const size_t taps = s->channels * w->kernel_height, pixels = rows * w->out_width;
+    const size_t taps = s->channels * w->kernel_height;
+    const size_t width = padded_width(w), plane = strip_input_rows(w, strip_rows) * width;
+    const nt_gemm_tile_fn *tiles = w->stride_x <= 2 ? kernel->step_tiles[w->stride_x - 1] : kernel->tiles;
     const float *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
     nt_gemm_tile tile = {
-        .a = a, .pitch = maximum_rows, .b = b, .taps = taps, .depth = w->kernel_width, .c_stride = s->y_stride,
-        .lo = s->activation.lo, .hi = s->activation.hi};
-    for (size_t first = 0; first < pixels; first += mr) {
-        const size_t count = smaller(mr, pixels - first);
-        set_rows(s, scratch, rows, first, count, a);
+        .a = a, .pitch = w->stride_x <= 2 ? 1 : maximum_rows, .b = b, .taps = taps, .depth = w->kernel_width,
+        .c_stride = s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi};
+    for (size_t first = 0; first < w->out_width; first += mr) {
+        const size_t count = smaller(mr, w->out_width - first), pointers = w->stride_x <= 2 ? 1 : count;
+        for (size_t t = 0; t < taps; t++) {
+            const float *p = scratch + t / w->kernel_height * plane
+                + (row * w->stride_y + t % w->kernel_height * w->dilation_y) * width + first * w->stride_x;
+            for (size_t i = 0; i < pointers; i++) a[t * tile.pitch + i] = p + i * w->stride_x;
+        }
         for (size_t j = 0; j < s->outputs; j += nr) {
             const size_t columns = smaller(nr, s->outputs - j), vectors = ceil_div(columns, lanes);
             const float *panel = s->packed + j * taps * w->kernel_width;
@@ -94,14 +81,13 @@ static void run_strip(const nt_stem *s, const float *scratch, size_t rows, float
             tile.bias = s->bias + j;
             tile.c = y + first * s->y_stride + j;
             tile.last_lanes = columns - (vectors - 1) * lanes;
-            kernel->tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
+            tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
         }
-        const nt_activation *act = &s->activation;
-        if (act->function < 0) continue;
-        for (size_t i = first; i < first + count; i++) {
-            act->elementwise->unary(
-                act->function, s->outputs, y + i * s->y_stride, act->alpha, act->beta, y + i * s->y_stride);
-        }
+    }
+    const nt_activation *act = &s->activation;
+    if (act->function < 0) return;
+    for (size_t i = 0; i < w->out_width; i++) {
+        act->elementwise->unary(act->function, s->outputs, y + i * s->y_stride, act->alpha, act->beta, y + i * s->y_stride);
     }
 }
 
@@ -113,7 +99,8 @@ void nt_stem_run(const nt_stem *s, const float *x, float *y, float *scratch, siz
         const size_t image = index / w->out_height, oy = index % w->out_height;
         const size_t rows = smaller(smaller(s->strip_rows, w->out_height - oy), end - index);
         copy_strip(s, x + image * s->channels * w->in_height * w->in_width, scratch, oy, rows);
-        run_strip(s, scratch, rows, y + index * w->out_width * s->y_stride);
+        for (size_t row = 0; row < rows; row++)
+            run_row(s, scratch, rows, row, y + (index + row) * w->out_width * s->y_stride);
         index += rows;
     }
 }

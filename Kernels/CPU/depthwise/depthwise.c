@@ -18,11 +18,19 @@ const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index) {
     return index < nt_depthwise_kernel_count() ? &kernels[index] : NULL;
 }
 
-const nt_depthwise_kernel *nt_depthwise_choose(uint32_t isa) {
+const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa) {
     const nt_depthwise_kernel *best = NULL;
+    size_t best_lanes = 0;
     for (size_t i = 0; i < nt_depthwise_kernel_count(); i++) {
         const nt_depthwise_kernel *kernel = &kernels[i];
-        if ((kernel->isa & isa) == kernel->isa && (!best || kernel->lanes > best->lanes)) best = kernel;
+        if ((kernel->isa & isa) != kernel->isa) continue;
+        const size_t lanes = (size_t)kernel->lanes, computed = (channels + lanes - 1) / lanes * lanes;
+        // Portable code has no fused multiply-add and half of AVX2's rate per lane at best.
+        const size_t cost = kernel->isa == NT_ISA_PORTABLE ? 4 * computed : computed;
+        if (!best || cost < best_lanes || (cost == best_lanes && kernel->lanes > best->lanes)) {
+            best = kernel;
+            best_lanes = cost;
+        }
     }
     return best;
 }

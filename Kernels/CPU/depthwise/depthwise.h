@@ -47,8 +47,8 @@ typedef struct nt_depthwise_kernel {
 size_t nt_depthwise_kernel_count(void);
 const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index);
 
-/// The kernel with most lanes that the instruction sets in `isa` allow.
-const nt_depthwise_kernel *nt_depthwise_choose(uint32_t isa);
+/// The kernel that the instruction sets in `isa` allow and that needs fewest multiply-adds of 16 lanes' time for `channels`; of equals the widest.
+const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa);
 
 /// Channels rounded up to the 16 that weights and biases are padded to.
 static inline size_t nt_depthwise_padded(size_t channels) { return (channels + 15) / 16 * 16; }

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
-    extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[(rows) * (vectors)];
+    extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[3][(rows) * (vectors)];
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 
 static const nt_gemm_kernel kernels[] = {
 #define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
-    {name, isa, rows, vectors, lanes, nt_gemm_tiles_##suffix},
+    {name, isa, rows, vectors, lanes, nt_gemm_tiles_##suffix[0], {nt_gemm_tiles_##suffix[1], nt_gemm_tiles_##suffix[2]}},
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 };

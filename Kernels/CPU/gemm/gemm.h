@@ -48,7 +48,10 @@ typedef struct nt_gemm_kernel {
     int rows;                     ///< MR
     int vectors;                  ///< NR / lanes
     int lanes;
-    const nt_gemm_tile_fn *tiles; ///< [rows][vectors]: tiles[(r - 1) * vectors + (v - 1)]
+    /// [rows][vectors]: tiles[(r - 1) * vectors + (v - 1)] computes r rows of v vectors.
+    const nt_gemm_tile_fn *tiles;
+    /// The same for rows that lie 1 or 2 floats apart: windows sliding over a plane. `a` has one pointer a tap, `pitch` is unused.
+    const nt_gemm_tile_fn *step_tiles[2];
 } nt_gemm_kernel;
 
 /// All kernels, whether this processor runs them or not.

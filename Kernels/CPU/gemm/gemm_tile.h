@@ -23,7 +23,17 @@ VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vect
     }
 }
 
+// Asks for the lines of the residual while the sums are formed.
+VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vectors) {
+    if (!t->residual) return;
+    NT_UNROLL for (int i = 0; i < rows; i++) {
+        NT_UNROLL for (int j = 0; j < vectors; j += 16 / VL)
+            __builtin_prefetch(t->residual + (size_t)i * t->residual_stride + j * VL);
+    }
+}
+
 VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors) {
+    gemm_prefetch(t, rows, vectors);
     vf acc[maximum_rows][maximum_vectors];
     NT_UNROLL for (int j = 0; j < vectors; j++) {
         const vf bias = vload(t->bias + j * VL);
@@ -47,19 +57,47 @@ VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors)
     gemm_store(t, acc, rows, vectors);
 }
 
+// Rows that lie `step` floats apart: one pointer a tap.
+VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vectors, const int step) {
+    vf acc[maximum_rows][maximum_vectors];
+    NT_UNROLL for (int j = 0; j < vectors; j++) {
+        const vf bias = vload(t->bias + j * VL);
+        NT_UNROLL for (int i = 0; i < rows; i++) acc[i][j] = bias;
+    }
+    const size_t depth = t->depth, taps = t->taps;
+    for (size_t tap = 0; tap < taps; tap++) {
+        const float *a = t->a[tap], *b = t->b[tap];
+        for (size_t k = 0; k < depth; k++, a++, b += vectors * VL) {
+            vf column[maximum_vectors];
+            NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
+            NT_UNROLL for (int i = 0; i < rows; i++) {
+                const vf x = vset1(a[i * step]);
+                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = vfma(x, column[j], acc[i][j]);
+            }
+        }
+    }
+    gemm_store(t, acc, rows, vectors);
+}
+
 // One function per number of rows and vectors, and their table.
 #define NT_TILE(name, R, V) \
-    static void name##_##R##_##V(const nt_gemm_tile *t) { gemm_tile(t, R, V); }
+    static void name##_##R##_##V(const nt_gemm_tile *t) { gemm_tile(t, R, V); } \
+    static void name##_1_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 1); } \
+    static void name##_2_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 2); }
 #define NT_ENTRY(name, R, V) name##_##R##_##V,
-#define NT_VECTORS_2(X, name, R) X(name, R, 1) X(name, R, 2)
+#define NT_VECTORS_1(X, name, R) X(name, R, 1)
+#define NT_VECTORS_2(X, name, R) NT_VECTORS_1(X, name, R) X(name, R, 2)
 #define NT_VECTORS_3(X, name, R) NT_VECTORS_2(X, name, R) X(name, R, 3)
 #define NT_VECTORS_4(X, name, R) NT_VECTORS_3(X, name, R) X(name, R, 4)
 #define NT_ROWS_4(X, name, V) V(X, name, 1) V(X, name, 2) V(X, name, 3) V(X, name, 4)
 #define NT_ROWS_6(X, name, V) NT_ROWS_4(X, name, V) V(X, name, 5) V(X, name, 6)
 #define NT_ROWS_7(X, name, V) NT_ROWS_6(X, name, V) V(X, name, 7)
 #define NT_ROWS_9(X, name, V) NT_ROWS_7(X, name, V) V(X, name, 8) V(X, name, 9)
-#define NT_ROWS_14(X, name, V) \
-    NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12) V(X, name, 13) V(X, name, 14)
+#define NT_ROWS_12(X, name, V) NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12)
+#define NT_ROWS_14(X, name, V) NT_ROWS_12(X, name, V) V(X, name, 13) V(X, name, 14)
 #define NT_GEMM_TILES(name, R, V) \
     NT_ROWS_##R(NT_TILE, name, NT_VECTORS_##V) \
-    const nt_gemm_tile_fn nt_gemm_tiles_##name[R * V] = {NT_ROWS_##R(NT_ENTRY, name, NT_VECTORS_##V)};
+    const nt_gemm_tile_fn nt_gemm_tiles_##name[3][R * V] = { \
+        {NT_ROWS_##R(NT_ENTRY, name, NT_VECTORS_##V)}, \
+        {NT_ROWS_##R(NT_ENTRY, name##_1, NT_VECTORS_##V)}, \
+        {NT_ROWS_##R(NT_ENTRY, name##_2, NT_VECTORS_##V)}};

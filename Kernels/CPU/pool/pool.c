@@ -3,13 +3,13 @@
 #include <CNTPlatform.h>
 
 #define NT_POOL_KERNEL(suffix, name, isa, lanes) \
-    void nt_pool_pixel_##suffix(int, const float *const *, size_t, size_t, float, float *); \
+    void nt_pool_pixels_##suffix(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t); \
     void nt_pool_sum_##suffix(const float *, size_t, size_t, size_t, size_t, size_t, float, float *);
 #include "pool.inc"
 #undef NT_POOL_KERNEL
 
 static const nt_pool_kernel kernels[] = {
-#define NT_POOL_KERNEL(suffix, name, isa, lanes) {name, isa, lanes, nt_pool_pixel_##suffix, nt_pool_sum_##suffix},
+#define NT_POOL_KERNEL(suffix, name, isa, lanes) {name, isa, lanes, nt_pool_pixels_##suffix, nt_pool_sum_##suffix},
 #include "pool.inc"
 #undef NT_POOL_KERNEL
 };

@@ -1,4 +1,4 @@
-// Pooling of one output pixel and sums over pixels, N H W C layout, float32.
+// Pooling of neighbouring output pixels and sums over pixels, N H W C layout, float32.
 //
 //   maximum  y[c] = max over taps of x[c]; a NaN wins
 //   average  y[c] = scale * sum over taps of x[c]
@@ -17,9 +17,10 @@ extern "C" {
 
 enum { NT_POOL_MAXIMUM, NT_POOL_AVERAGE, NT_POOL_L2 };
 
-/// One pixel: `tap_count` pointers to `channels` floats each.
-typedef void (*nt_pool_pixel_fn)(
-    int function, const float *const *taps, size_t tap_count, size_t channels, float scale, float *y);
+/// `pixels` pixels, y_stride apart: `tap_count` pointers to `channels` floats each for the first, `step` floats further for each next.
+typedef void (*nt_pool_pixels_fn)(
+    int function, const float *const *taps, size_t tap_count, size_t channels, float scale, size_t pixels, size_t step,
+    float *y, size_t y_stride);
 
 /// y[c] = scale * sum over rows and columns of x[(row * row_stride + column * x_stride) + c]: global average pooling. Each
 /// row is summed apart and then added to the total, which keeps the rounding error of large images small.
@@ -30,7 +31,7 @@ typedef struct nt_pool_kernel {
     const char *name;
     uint32_t isa;
     int lanes;
-    nt_pool_pixel_fn pixel;
+    nt_pool_pixels_fn pixels;
     nt_pool_sum_fn sum;
 } nt_pool_kernel;
 

@@ -1,17 +1,31 @@
 // The body of every pooling kernel, written in the primitives of simd/*.h.
 
-VINLINE vf pool_taps(int function, const float *const *taps, size_t count, size_t c, size_t n, const int whole, float scale) {
-#define TAP(t) (whole ? vload(taps[t] + c) : vload_n(taps[t] + c, n))
-    if (count == 0) return vset1(0);
-    vf sum = TAP(0);
-    if (function == NT_POOL_MAXIMUM) {
-        for (size_t t = 1; t < count; t++) {
-            const vf x = TAP(t);
-            // vmax takes its second operand when either is NaN, so a NaN in x wins; one in sum is kept by hand.
-            sum = vselect(sum == sum, vmax(sum, x), sum);
-        }
-        return sum;
+#define TAP(t) (whole ? vload(taps[t] + at) : vload_n(taps[t] + at, n))
+
+// The largest of the taps; a NaN among them wins.
+VINLINE vf pool_maximum(const float *const *taps, size_t count, size_t at, size_t n, const int whole) {
+    vf best = TAP(0), sum = best;
+    for (size_t t = 1; t < count; t++) {
+        const vf x = TAP(t);
+        best = vmax(best, x);
+        sum += x;
     }
+    // The sum is NaN when a tap is, and in rare cases of infinities; only then are NaNs worth the trouble.
+    if (__builtin_expect(vsum(sum - sum) == 0, 1)) return best;
+    best = TAP(0);
+    for (size_t t = 1; t < count; t++) {
+        const vf x = TAP(t);
+        // vmax takes its second operand when either is NaN, so a NaN in x wins; one in best is kept by hand.
+        best = vselect(best == best, vmax(best, x), best);
+    }
+    return best;
+}
+
+VINLINE vf pool_taps(
+    int function, const float *const *taps, size_t count, size_t at, size_t n, const int whole, float scale) {
+    if (count == 0) return vset1(0);
+    if (function == NT_POOL_MAXIMUM) return pool_maximum(taps, count, at, n, whole);
+    vf sum = TAP(0);
     if (function == NT_POOL_AVERAGE) {
         for (size_t t = 1; t < count; t++) sum += TAP(t);
         return sum * vset1(scale);
@@ -22,15 +36,20 @@ VINLINE vf pool_taps(int function, const float *const *taps, size_t count, size_
         sum = vfma(x, x, sum);
     }
     return vsqrt(sum);
-#undef TAP
 }
+#undef TAP
 
-void VNAME(nt_pool_pixel)(int, const float *const *, size_t, size_t, float, float *);
-void VNAME(nt_pool_pixel)(
-    int function, const float *const *taps, size_t count, size_t channels, float scale, float *y) {
-    size_t c = 0;
-    for (; c + VL <= channels; c += VL) vstore(y + c, pool_taps(function, taps, count, c, VL, 1, scale));
-    if (c < channels) vstore_n(y + c, pool_taps(function, taps, count, c, channels - c, 0, scale), channels - c);
+void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
+void VNAME(nt_pool_pixels)(
+    int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
+    size_t y_stride) {
+    for (size_t p = 0; p < pixels; p++, y += y_stride) {
+        const size_t at = p * step;
+        size_t c = 0;
+        for (; c + VL <= channels; c += VL) vstore(y + c, pool_taps(function, taps, count, at + c, VL, 1, scale));
+        if (c < channels)
+            vstore_n(y + c, pool_taps(function, taps, count, at + c, channels - c, 0, scale), channels - c);
+    }
 }
 
 void VNAME(nt_pool_sum)(const float *, size_t, size_t, size_t, size_t, size_t, float, float *);

@@ -26,7 +26,8 @@ size_t nt_thread_pool_threads(const nt_thread_pool *pool);
 
 /// Runs a job of `threads` shares (1 to the pool's), the caller's thread taking share 0, and returns when all are done.
 /// Returns false, having run nothing, when the pool is serving another caller or its workers cannot be started.
-/// Workers wait for the next job by spinning for a while, then sleep. Nothing is allocated or locked after the first job.
+/// Workers wait for the next job by spinning for a while, then sleep. A pool of as many threads as the process has cores keeps them on cores
+/// of their own. Nothing is allocated or locked after the first job.
 bool nt_thread_pool_run(nt_thread_pool *pool, size_t threads, nt_thread_job job, void *context);
 
 /// Gives way to other work while waiting: `spins` counts the calls in one wait and starts at 0.

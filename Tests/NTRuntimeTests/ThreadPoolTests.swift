@@ -1,0 +1,78 @@
+import CNTPlatform
+import NTRuntime
+import XCTest
+
+final class ThreadPoolTests: XCTestCase {
+    /// Counts, per share, how often it ran.
+    private final class Tally: @unchecked Sendable {
+        let counts: UnsafeMutablePointer<Int>
+        let size: Int
+        init(_ size: Int) {
+            self.size = size
+            counts = .allocate(capacity: size)
+            counts.initialize(repeating: 0, count: size)
+        }
+        deinit { counts.deallocate() }
+        var values: [Int] { (0..<size).map { counts[$0] } }
+    }
+
+    private static let add: nt_thread_job = { context, thread, _ in
+        context!.assumingMemoryBound(to: Int.self)[thread] += 1
+    }
+
+    /// Each job runs every share once, whatever the number of shares, many times over.
+    func testEveryShareRunsOnce() {
+        for threads in 1...5 {
+            let pool = ThreadPool(threadCount: threads)
+            let tally = Tally(threads)
+            for _ in 0..<500 {
+                for shares in 1...threads where pool.handle != nil {
+                    XCTAssertTrue(nt_thread_pool_run(pool.handle, shares, Self.add, tally.counts))
+                }
+            }
+            guard pool.handle != nil else { continue }
+            XCTAssertEqual(tally.values, (0..<threads).map { 500 * (threads - $0) })
+        }
+    }
+
+    /// Workers that have gone to sleep wake for the next job.
+    func testSleepersWake() {
+        let pool = ThreadPool(threadCount: 3)
+        let tally = Tally(3)
+        for _ in 0..<5 {
+            XCTAssertTrue(nt_thread_pool_run(pool.handle, 3, Self.add, tally.counts))
+            usleep(30_000)
+        }
+        XCTAssertEqual(tally.values, [5, 5, 5])
+    }
+
+    /// A job of more shares than the pool has is refused, and so is a job while another runs.
+    func testRefusals() {
+        let pool = ThreadPool(threadCount: 2)
+        let tally = Tally(3)
+        XCTAssertFalse(nt_thread_pool_run(pool.handle, 3, Self.add, tally.counts))
+        XCTAssertFalse(nt_thread_pool_run(pool.handle, 0, Self.add, tally.counts))
+        XCTAssertFalse(nt_thread_pool_run(nil, 1, Self.add, tally.counts))
+        struct Nested {
+            var pool: OpaquePointer?
+            var wasRefused = false
+        }
+        var nested = Nested(pool: pool.handle)
+        let job: nt_thread_job = { context, thread, _ in
+            guard thread == 0 else { return }
+            let nested = context!.assumingMemoryBound(to: Nested.self)
+            nested.pointee.wasRefused = !nt_thread_pool_run(nested.pointee.pool, 2, { _, _, _ in }, nil)
+        }
+        XCTAssertTrue(nt_thread_pool_run(pool.handle, 2, job, &nested))
+        XCTAssertTrue(nested.wasRefused)
+    }
+
+    /// Pools that never ran a job, or just did, end cleanly.
+    func testPoolsEnd() {
+        for round in 0..<50 {
+            let pool = ThreadPool(threadCount: 4)
+            let tally = Tally(4)
+            if round % 2 == 0 { XCTAssertTrue(nt_thread_pool_run(pool.handle, 4, Self.add, tally.counts)) }
+        }
+    }
+}

@@ -116,6 +116,27 @@ final class CoreMLTests: XCTestCase {
         XCTAssertTrue(released)
     }
 
+    func testCompiledModelsLoadAndPredict() throws {
+        let compiled: URL = try MLModel.compileModel(at: emotion)
+        defer { try? FileManager.default.removeItem(at: compiled.deletingLastPathComponent()) }
+        XCTAssertEqual(compiled.lastPathComponent, "Emotion.mlmodelc")
+        let model = try MLModel(contentsOf: compiled)
+        XCTAssertEqual(model.modelDescription.predictedFeatureName, "classLabel")
+        XCTAssertThrowsError(try MLModel.compileModel(at: URL(fileURLWithPath: "/nowhere/X.mlmodel")) as URL) { error in
+            XCTAssertTrue((error as NSError).localizedDescription.contains("/nowhere/X.mlmodel"))
+        }
+    }
+
+    func testShapedArrays() throws {
+        var array = MLShapedArray<Float>(scalars: [1, 2, 3, 4, 5, 6], shape: [2, 3])
+        array[scalarAt: 1, 2] = 7
+        let value = try MLFeatureValue(shapedArray: array)
+        XCTAssertEqual(value.multiArrayValue?.dataType, .float32)
+        XCTAssertEqual(value.multiArrayValue?[[1, 2]], 7)
+        XCTAssertEqual(value.shapedArrayValue(of: Double.self)?.scalars, [1, 2, 3, 4, 5, 7])
+        XCTAssertEqual(MLShapedArray<Int32>(repeating: 3, shape: [2]).scalars, [3, 3])
+    }
+
     func testConfigurationIsCopied() throws {
         let configuration = MLModelConfiguration()
         configuration.computeUnits = .cpuOnly

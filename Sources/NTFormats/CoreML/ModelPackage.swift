@@ -1,12 +1,14 @@
 import Foundation
 
-/// Finds the model file that a URL means: the file itself, or the root model of an `.mlpackage` folder.
-enum ModelPackage {
+/// Finds the model file that a URL means: the file itself, the root model of an `.mlpackage` folder, or the model of a folder compiled here.
+package enum ModelPackage {
+    /// The model inside a folder that `Model.compile` wrote.
+    package static let compiledModelName = "model.mlmodel"
     /// The most bytes of a manifest.
     private static let maximumManifestByteCount = 1 << 20
 
     /// The file that holds the model. Throws `FormatError`: missing, or a folder that is no sound package.
-    static func modelFile(for url: URL) throws -> URL {
+    package static func modelFile(for url: URL) throws -> URL {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw FormatError(.missing, path: url.path, "no such file")
@@ -18,6 +20,8 @@ enum ModelPackage {
         func failure(_ reason: String) -> FormatError { FormatError(.badPackage, path: folder.path, reason) }
         let manifestURL = folder.appendingPathComponent("Manifest.json")
         guard FileManager.default.fileExists(atPath: manifestURL.path) else {
+            let compiled = folder.appendingPathComponent(compiledModelName)
+            if FileManager.default.fileExists(atPath: compiled.path) { return compiled }
             if FileManager.default.fileExists(atPath: folder.appendingPathComponent("coremldata.bin").path) {
                 throw FormatError(
                     .unsupported, path: folder.path, "is a compiled model (.mlmodelc); use the .mlmodel or .mlpackage it was made from")

@@ -21,7 +21,8 @@ extension ModelAsset {
     ///
     /// - Parameters:
     ///   - inputShapes: shapes for inputs with flexible or open extents: [H, W], [C, H, W] or [N, C, H, W] for images, the array's own
-    ///     shape (without the batch) for others. Inputs not named take their default shape.
+    ///     shape (without the batch) for others; [Seq, B, C, H, W] for sequences of arrays under the older rank-5 mapping. Inputs not
+    ///     named take their default shape.
     ///   - batch: N, at least 1.
     /// Throws `FormatError` naming the file and the layer when the model is no network, or the network cannot be built.
     package func makeGraph(inputShapes: [String: [Int]] = [:], batch: Int = 1) throws -> Graph {

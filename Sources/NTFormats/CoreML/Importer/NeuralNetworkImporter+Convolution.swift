@@ -73,11 +73,15 @@ extension NeuralNetworkImporter {
         let wanted = stated.isEmpty ? [shape[2] * strides.height, shape[3] * strides.width] : stated
         let full = [(shape[2] - 1) * strides.height + kernel.height, (shape[3] - 1) * strides.width + kernel.width]
         let heavyFirst = try same?.int(1) == 1
+        let amounts = try same == nil ? border(try parameters.message(50)?.message(1), "paddingAmounts") : .zero
         func cut(_ axis: Int, _ stride: Int) throws -> (before: Int, after: Int, extra: Int) {
-            let surplus = full[axis] - wanted[axis]
+            // Amounts stated beside the extents say where the result begins; where it ends follows from its extent.
+            let begin = amounts == .zero ? nil : axis == 0 ? amounts.top : amounts.left
+            let surplus = full[axis] - wanted[axis] - (begin ?? 0)
             try require(
                 wanted[axis] >= 1 && surplus > -stride, "expected an output extent up to \(full[axis] + stride - 1), found \(wanted[axis])")
             let total = max(0, surplus)
+            if let begin { return (begin, total, max(0, -surplus)) }
             let before = heavyFirst ? total - total / 2 : total / 2
             return (before, total - before, max(0, -surplus))
         }

@@ -100,11 +100,18 @@ extension NeuralNetworkImporter {
         return id
     }
 
+    /// Whether `shape` is [Seq, B, C, H, W] over an array that the file declares as [C] or [C, H, W]; recurrent networks declare one
+    /// step's shape.
+    private func isSequence(_ shape: [Int], of declared: [Int]) -> Bool {
+        guard !network.hasExactArrays, shape.count == 5, shape.allSatisfy({ $0 > 0 }) else { return false }
+        return Array(shape[2...]) == (declared.count == 1 ? declared + [1, 1] : declared)
+    }
+
     private mutating func addArray(_ name: String, _ type: ArrayFeatureType, shape: [Int]?) throws {
         func failure(_ kind: FormatError.Kind, _ reason: String) -> FormatError {
             FormatError(kind, "input '\(FormatError.shortened(name))': \(reason)")
         }
-        if let shape, !type.allows(shape) {
+        if let shape, !type.allows(shape), !isSequence(shape, of: type.shape) {
             throw failure(.invalidArgument, "shape \(shape) is not allowed; expected \(type.text)")
         }
         let dims = shape ?? type.shape

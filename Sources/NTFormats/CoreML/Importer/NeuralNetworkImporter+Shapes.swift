@@ -97,7 +97,9 @@ extension NeuralNetworkImporter {
     mutating func tile() throws {
         let inputs = try inputs(1...2)
         let repeats = inputs.count == 2 ? try knownInts(inputs[1], "the number of repeats") : try parameters.ints(1, limit: 16)
-        try defineExact(try add(Tile(repeats), try exact(inputs[0])))
+        // A short list is for the last axes.
+        let missing = max(0, inputs[0].rank - repeats.count)
+        try defineExact(try add(Tile([Int](repeating: 1, count: missing) + repeats), try exact(inputs[0])))
     }
 
     /// A tensor of one value.

@@ -25,13 +25,13 @@ enum ClassifyCommand: Command {
 
         let classifier = try ImageClassifier(
             contentsOf: URL(fileURLWithPath: modelPath), configuration: configuration, cropAndScale: crop)
-        if !asJSON { Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
+        if !asJSON { try Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
         let reportsProgress = images.count > 8
         for (index, path) in images.enumerated() {
             if reportsProgress { Console.progress("\(index + 1) of \(images.count)") }
             let start = ContinuousClock.now
-            let result = Result { try classifier.classify(imageAt: URL(fileURLWithPath: path), top: top) }
+            let result = Result { try classify(path, with: classifier, top: top) }
             let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
             if reportsProgress { Console.progress(nil) }
             switch result {
@@ -39,22 +39,29 @@ enum ClassifyCommand: Command {
                 try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
             case .failure(let error):
                 failed = true
-                if asJSON { Console.print(try Console.json(["image": path, "error": String(describing: error)])) }
+                if asJSON { try Console.print(Console.json(["image": path, "error": String(describing: error)])) }
                 Console.complain(String(describing: error))
             }
         }
         return failed ? 1 : 0
     }
 
+    /// Classifies one file. A confidence that is no number is an error of that file, not an answer.
+    private static func classify(_ path: String, with classifier: ImageClassifier, top: Int) throws -> [Classification] {
+        let predictions = try classifier.classify(imageAt: URL(fileURLWithPath: path), top: top)
+        guard let odd = predictions.first(where: { !$0.confidence.isFinite }) else { return predictions }
+        throw CommandError("\(path): the model's confidence for '\(odd.label)' is \(odd.confidence), expected a finite number")
+    }
+
     private static func show(_ predictions: [Classification], path: String, milliseconds: Double, asJSON: Bool) throws {
         if asJSON {
             let list = predictions.map { ["label": $0.label, "confidence": Double($0.confidence)] as [String: Any] }
-            Console.print(try Console.json(["image": path, "predictions": list]))
+            try Console.print(Console.json(["image": path, "predictions": list]))
             return
         }
-        Console.print("\(path)  (\(String(format: "%.2f", milliseconds)) ms)")
+        try Console.print("\(path)  (\(String(format: "%.2f", milliseconds)) ms)")
         for prediction in predictions {
-            Console.print(String(format: "  %8.4f%%  ", Double(prediction.confidence) * 100) + prediction.label)
+            try Console.print(String(format: "  %8.4f%%  ", Double(prediction.confidence) * 100) + prediction.label)
         }
     }
 }

@@ -29,19 +29,7 @@ package struct EncodedImage: PixelSource, Sendable {
     package init(contentsOf url: URL) throws {
         let name = url.isFileURL ? url.path : url.absoluteString
         guard url.isFileURL else { throw ImageError(.unreadable, source: name, "not a file URL") }
-        let handle: FileHandle
-        do {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-                throw ImageError(.unreadable, source: name, "no such file")
-            }
-            guard !isFolder.boolValue else { throw ImageError(.unreadable, source: name, "a folder; expected a picture") }
-            handle = try FileHandle(forReadingFrom: url)
-        } catch let error as ImageError {
-            throw error
-        } catch {
-            throw ImageError(.unreadable, source: name, "cannot be opened (\(error.localizedDescription))")
-        }
+        let handle = try Self.open(url.path, name: name)
         defer { try? handle.close() }
         let data: Data
         do {
@@ -51,6 +39,27 @@ package struct EncodedImage: PixelSource, Sendable {
             throw ImageError(.unreadable, source: name, "cannot be read (\(error.localizedDescription))")
         }
         try self.init(data: data, name: name)
+    }
+
+    /// Opens a file or a pipe without waiting: a named pipe that nobody writes to reads as empty, a device is refused.
+    private static func open(_ path: String, name: String) throws -> FileHandle {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            let isMissing = code == ENOENT || code == ENOTDIR
+            throw ImageError(
+                .unreadable, source: name, isMissing ? "no such file" : "cannot be opened (\(String(cString: strerror(code))))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw ImageError(.unreadable, source: name, "cannot be examined") }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFIFO: _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        case S_IFDIR: throw ImageError(.unreadable, source: name, "a folder; expected a picture")
+        default: throw ImageError(.unreadable, source: name, "a device; expected a file or a pipe")
+        }
+        return handle
     }
 
     /// The pixels; at reduced size when `geometry` needs no more.

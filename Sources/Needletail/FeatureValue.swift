@@ -49,8 +49,15 @@ public enum FeatureValue: Sendable {
 extension Tensor {
     /// Reads a NumPy `.npy` file; elements of any number type become float32.
     public init(npy url: URL) throws {
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw NeedletailError(.invalidInput, "\(url.path): no such file")
+        var status = stat()
+        guard stat(url.path, &status) == 0 else {
+            throw NeedletailError(.invalidInput, "\(url.path): \(errno == ENOENT ? "no such file" : String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw NeedletailError(.invalidInput, "\(url.path): no regular file; expected a .npy file")
+        }
+        guard access(url.path, R_OK) == 0 else {
+            throw NeedletailError(.invalidInput, "\(url.path): cannot be opened (\(String(cString: strerror(errno))))")
         }
         self = try NeedletailError.wrapping(.invalidInput, context: url.path) { try Tensor(try NPY.read(contentsOf: url)) }
     }

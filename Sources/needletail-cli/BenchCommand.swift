@@ -32,8 +32,8 @@ enum BenchCommand: Command {
         let latency = try measure(benchmark, seconds: seconds)
         let report = Report(session: session, benchmark: benchmark, latency: latency, loadSeconds: loadSeconds)
         let rows = arguments.has("--profile") ? try benchmark.profile(seconds: seconds) : []
-        Console.print(arguments.has("--json") ? try report.json(rows) : report.text)
-        if !arguments.has("--json"), !rows.isEmpty { Console.print(ProfileTable.text(rows)) }
+        try Console.print(arguments.has("--json") ? try report.json(rows) : report.text)
+        if !arguments.has("--json"), !rows.isEmpty { try Console.print(ProfileTable.text(rows)) }
         return 0
     }
 
@@ -51,7 +51,7 @@ enum BenchCommand: Command {
     }
 
     private static func answerRounds(_ benchmark: Benchmark) throws -> Int32 {
-        Console.print("ready")
+        try Console.print("ready")
         while let line = readLine() {
             let text = line.trimmingCharacters(in: .whitespaces)
             if text.isEmpty { continue }
@@ -59,7 +59,7 @@ enum BenchCommand: Command {
                 throw UsageError("--rounds-from-stdin: expected seconds from 0 to 86400, found '\(text.prefix(40))'")
             }
             let latency = try benchmark.run(seconds: seconds)
-            Console.print(String(format: "%.6f %.6f %d", latency.median, latency.percentile(10), latency.count))
+            try Console.print(String(format: "%.6f %.6f %d", latency.median, latency.percentile(10), latency.count))
         }
         return 0
     }

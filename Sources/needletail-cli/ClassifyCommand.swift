@@ -25,7 +25,7 @@ enum ClassifyCommand: Command {
 
         let classifier = try ImageClassifier(
             contentsOf: URL(fileURLWithPath: modelPath), configuration: configuration, cropAndScale: crop)
-        if !asJSON { Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
+        if !asJSON { try Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
         // Few images run one by one, so that each shows its own time; many run together.
         let partCount = images.count > 8 ? Session.maximumBatchCount : 1
@@ -37,12 +37,12 @@ enum ClassifyCommand: Command {
             let milliseconds = (ContinuousClock.now - before) / .milliseconds(1) / Double(part.count)
             Console.progress(nil)
             for (path, result) in zip(part, results) {
-                switch result {
+                switch result.flatMap({ predictions in Result { try finite(predictions, path: path) } }) {
                 case .success(let predictions):
                     try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
                 case .failure(let error):
                     failed = true
-                    if asJSON { Console.print(try Console.json(["image": path, "error": String(describing: error)])) }
+                    if asJSON { try Console.print(Console.json(["image": path, "error": String(describing: error)])) }
                     Console.complain(String(describing: error))
                 }
             }
@@ -50,15 +50,21 @@ enum ClassifyCommand: Command {
         return failed ? 1 : 0
     }
 
+    /// The predictions of one file. A confidence that is no number is an error of that file, not an answer.
+    private static func finite(_ predictions: [Classification], path: String) throws -> [Classification] {
+        guard let odd = predictions.first(where: { !$0.confidence.isFinite }) else { return predictions }
+        throw CommandError("\(path): the model's confidence for '\(odd.label)' is \(odd.confidence), expected a finite number")
+    }
+
     private static func show(_ predictions: [Classification], path: String, milliseconds: Double, asJSON: Bool) throws {
         if asJSON {
             let list = predictions.map { ["label": $0.label, "confidence": Double($0.confidence)] as [String: Any] }
-            Console.print(try Console.json(["image": path, "predictions": list]))
+            try Console.print(Console.json(["image": path, "predictions": list]))
             return
         }
-        Console.print("\(path)  (\(String(format: "%.2f", milliseconds)) ms)")
+        try Console.print("\(path)  (\(String(format: "%.2f", milliseconds)) ms)")
         for prediction in predictions {
-            Console.print(String(format: "  %8.4f%%  ", Double(prediction.confidence) * 100) + prediction.label)
+            try Console.print(String(format: "  %8.4f%%  ", Double(prediction.confidence) * 100) + prediction.label)
         }
     }
 }

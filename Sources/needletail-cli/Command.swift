@@ -45,30 +45,45 @@ enum CommonFlags {
     }
 }
 
-/// Text for standard output and standard error. A closed pipe is no error: what can't be written is dropped.
-enum Console {
-    static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+/// Standard output could not take what was printed.
+struct OutputError: Error, CustomStringConvertible {
+    /// The `errno` of the failed write.
+    let code: Int32
 
-    /// One line on standard error.
+    var description: String { "standard output cannot be written: \(String(cString: strerror(code)))" }
+}
+
+/// Text for standard output and standard error. What standard error can't take is dropped.
+enum Console {
+    /// One text and a newline on standard output.
+    /// - Throws: `OutputError` when it is closed, full, or nobody reads it any more.
+    static func print(_ text: String) throws {
+        if let code = write(text + "\n", to: STDOUT_FILENO) { throw OutputError(code: code) }
+    }
+
+    /// One line on standard error, cut to a length that a person reads.
     static func complain(_ text: String) {
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        write("needletail: \(line)\n", to: STDERR_FILENO)
+        _ = write("needletail: \(line.count > 500 ? line.prefix(500) + "..." : line)\n", to: STDERR_FILENO)
     }
 
     /// Shows or replaces a progress line, when standard error is a terminal.
     static func progress(_ text: String?) {
         guard isatty(STDERR_FILENO) == 1 else { return }
-        write("\r\u{1b}[K" + (text ?? ""), to: STDERR_FILENO)
+        _ = write("\r\u{1b}[K" + (text ?? ""), to: STDERR_FILENO)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Writes all of a text; returns the `errno` of a failure.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return }
+            let code = errno
+            if written < 0 && code == EINTR { continue }
+            guard written > 0 else { return written < 0 ? code : EIO }
             bytes = bytes.dropFirst(written)
         }
+        return nil
     }
 
     /// One line of JSON with sorted keys.

@@ -20,16 +20,16 @@ enum DescribeCommand: Command {
         if arguments.has("--json") {
             var object = try json(model)
             if let steps { object["plan"] = steps.planSteps.map { ["backend": $0.backend, "kernel": $0.kernel, "layers": $0.layers, "output": $0.output] as [String: Any] } }
-            Console.print(try Console.json(object))
+            try Console.print(Console.json(object))
             return 0
         }
-        Console.print(try text(model))
+        try Console.print(text(model))
         if let session = steps {
-            Console.print("\nplan on \(session.backendDescription): \(session.backendReason)")
+            try Console.print("\nplan on \(session.backendDescription): \(session.backendReason)")
             for step in session.planSteps {
-                Console.print("  \(step.backend.padding(toLength: 10, withPad: " ", startingAt: 0)) \(step.kernel)  \(step.output)  \(step.layers.joined(separator: " + "))")
+                try Console.print("  \(step.backend.padding(toLength: 10, withPad: " ", startingAt: 0)) \(step.kernel)  \(step.output)  \(step.layers.joined(separator: " + "))")
             }
-            for fallback in session.fallbacks { Console.print("  fallback: \(fallback)") }
+            for fallback in session.fallbacks { try Console.print("  fallback: \(fallback)") }
         }
         return 0
     }

@@ -27,17 +27,17 @@ enum DevicesCommand: Command {
                 },
             ]
             if let reason { object["openclReason"] = reason }
-            Console.print(try Console.json(object))
+            try Console.print(Console.json(object))
             return 0
         }
-        Console.print("cpu       \(cpu.name), \(cpu.instructionSet), \(cpu.coreCount) cores")
+        try Console.print("cpu       \(cpu.name), \(cpu.instructionSet), \(cpu.coreCount) cores")
         for device in devices {
             let memory = String(format: "%.1f GiB", Double(device.memoryByteCount) / Double(1 << 30))
-            Console.print(
+            try Console.print(
                 "opencl \(device.index)  \(device.name) (\(device.type.rawValue), \(device.computeUnits) units, \(memory)), "
                     + "\(device.platform), driver \(device.driver)")
         }
-        if let reason { Console.print("opencl    none: \(reason)") }
+        if let reason { try Console.print("opencl    none: \(reason)") }
         return 0
     }
 }

@@ -18,6 +18,7 @@ enum PredictCommand: Command {
         guard arguments.positional.count <= 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         guard let modelPath = arguments.positional.first else { throw UsageError("a model is missing") }
         guard let folder = arguments.string("--output") else { throw UsageError("--output is missing") }
+        guard !folder.isEmpty else { throw UsageError("--output: expected a folder, found an empty name") }
         var files: [String: String] = [:]
         for text in arguments.strings("--input") {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
@@ -37,15 +38,37 @@ enum PredictCommand: Command {
     }
 
     private static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try saving(folder) { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
         for (name, value) in outputs {
             let base = folder.appendingPathComponent(name.replacingOccurrences(of: "/", with: "_"))
             switch value {
-            case .tensor(let tensor): try tensor.npyData().write(to: base.appendingPathExtension("npy"))
+            case .tensor(let tensor):
+                let data = try tensor.npyData()
+                let file = base.appendingPathExtension("npy")
+                try saving(file) { try data.write(to: file) }
             default:
                 let text = try Console.json(value.jsonObject) + "\n"
-                try Data(text.utf8).write(to: base.appendingPathExtension("json"))
+                let file = base.appendingPathExtension("json")
+                try saving(file) { try Data(text.utf8).write(to: file) }
             }
         }
     }
+
+    /// Runs `body`; a failure names the path and the system's reason.
+    private static func saving(_ url: URL, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            let cause = (error as? CocoaError)?.underlying as? POSIXError ?? error as? POSIXError
+            let reason = cause.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+            throw CommandError("\(url.path): cannot be written (\(reason))")
+        }
+    }
+}
+
+/// A failure of a verb's own work, told in one line.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

@@ -15,12 +15,28 @@ enum Program {
 
     /// Exit statuses: 0 done, 1 the work failed, 2 the command line is wrong.
     static func run(_ words: [String]) -> Int32 {
+        do {
+            return try perform(words)
+        } catch let error as UsageError {
+            Console.complain("\(error.description); needletail \(words.first ?? "") --help explains")
+            return 2
+        } catch {
+            Console.complain(String(describing: error))
+            return 1
+        }
+    }
+
+    private static func perform(_ words: [String]) throws -> Int32 {
         guard let verb = words.first, verb != "--help", verb != "-h", verb != "help" else {
-            Console.print(overview)
-            return words.isEmpty ? 2 : 0
+            if words.isEmpty {
+                Console.complain("a verb is missing; needletail --help lists them")
+                return 2
+            }
+            try Console.print(overview)
+            return 0
         }
         if verb == "--version" {
-            Console.print("needletail \(PackageInfo.version)")
+            try Console.print("needletail \(PackageInfo.version)")
             return 0
         }
         guard let command = commands.first(where: { $0.name == verb }) else {
@@ -29,18 +45,10 @@ enum Program {
         }
         let rest = Array(words.dropFirst())
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-            Console.print(command.usage)
+            try Console.print(command.usage)
             return 0
         }
-        do {
-            return try command.run(try Arguments(rest, flags: command.flags))
-        } catch let error as UsageError {
-            Console.complain("\(error.description); needletail \(verb) --help explains")
-            return 2
-        } catch {
-            Console.complain(String(describing: error))
-            return 1
-        }
+        return try command.run(try Arguments(rest, flags: command.flags))
     }
 
     private static var overview: String {

@@ -23,7 +23,8 @@ struct Tool {
         return bundle.appendingPathComponent("needletail")
     }
 
-    static func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> Result {
+    /// - Parameter output: a file or device that takes standard output instead of `Result.output`.
+    static func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], output: String? = nil) throws -> Result {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -37,7 +38,7 @@ struct Tool {
         )
         for file in [out, err] { try Data().write(to: file) }
         try Data((input ?? "").utf8).write(to: into)
-        process.standardOutput = try FileHandle(forWritingTo: out)
+        process.standardOutput = try FileHandle(forWritingTo: output.map { URL(fileURLWithPath: $0) } ?? out)
         process.standardError = try FileHandle(forWritingTo: err)
         process.standardInput = try FileHandle(forReadingFrom: into)
         try process.run()

@@ -93,8 +93,18 @@ final class HostileFileTests: XCTestCase {
         }
     }
 
-    func testEndlessFileIsRefused() throws {
+    func testDeviceIsRefused() throws {
         let url = URL(fileURLWithPath: "/dev/zero")
+        XCTAssertThrowsError(try EncodedImage(contentsOf: url)) { XCTAssertEqual(($0 as? ImageError)?.kind, .unreadable) }
+    }
+
+    func testFileOverTheLimitIsRefused() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        XCTAssertTrue(FileManager.default.createFile(atPath: url.path, contents: nil))
+        defer { try? FileManager.default.removeItem(at: url) }
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: UInt64(ImageLimits.maximumFileByteCount) + 1)
+        try handle.close()
         XCTAssertThrowsError(try EncodedImage(contentsOf: url)) { XCTAssertEqual(($0 as? ImageError)?.kind, .tooLarge) }
     }
 

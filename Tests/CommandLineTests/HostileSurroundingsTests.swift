@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import XCTest
+
+/// Outputs that take nothing, inputs that never come, folders that cannot be made.
+final class HostileSurroundingsTests: XCTestCase {
+    private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
+    private let face = Fixtures.models.appendingPathComponent("photos/face.png").path
+    private var folder = URL(fileURLWithPath: "/")
+
+    override func setUpWithError() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+    private func assertFails(_ arguments: [String], mentions text: String, output: String? = nil, line: UInt = #line) throws {
+        let result = try Tool.run(arguments, output: output)
+        XCTAssertFalse(result.wasKilled, line: line)
+        XCTAssertEqual(result.status, 1, result.errors, line: line)
+        XCTAssertTrue(result.errors.contains(text), result.errors, line: line)
+        XCTAssertEqual(result.errors.split(separator: "\n").count, 1, result.errors, line: line)
+        XCTAssertFalse(result.errors.contains("NSCocoaErrorDomain"), result.errors, line: line)
+        XCTAssertLessThan(result.errors.utf8.count, 2000, line: line)
+    }
+
+    func testAFullStandardOutputIsAnError() throws {
+        for arguments in [["--help"], ["devices"], ["describe", emotion], ["describe", emotion, "--json"],
+            ["classify", emotion, face, "--backend", "cpu"], ["classify", emotion, face, "--json", "--backend", "cpu"]] {
+            try assertFails(arguments, mentions: "standard output", output: "/dev/full")
+        }
+    }
+
+    func testAPipeWithoutAWriterDoesNotHang() throws {
+        let pipe = folder.appendingPathComponent("pipe").path
+        XCTAssertEqual(mkfifo(pipe, 0o600), 0)
+        try assertFails(["classify", emotion, pipe, "--backend", "cpu"], mentions: "empty")
+        try assertFails(["predict", emotion, "--input", "image=\(pipe)", "--output", folder.path], mentions: "regular file")
+        try assertFails(["classify", emotion, "/dev/zero", "--backend", "cpu"], mentions: "device")
+    }
+
+    func testFoldersThatCannotBeWrittenAreNamed() throws {
+        let tensor = folder.appendingPathComponent("face.npy")
+        let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 64, 64), }\n"
+        var file = Data([0x93]) + Data("NUMPY".utf8) + Data([1, 0, UInt8(header.utf8.count), 0]) + Data(header.utf8)
+        file += Data(count: 4 * 64 * 64)
+        try file.write(to: tensor)
+        let input = ["predict", emotion, "--input", "image=\(tensor.path)", "--backend", "cpu", "--output"]
+        try assertFails(input + ["\(tensor.path)/below"], mentions: "cannot be written")
+        try assertFails(input + [tensor.path], mentions: "cannot be written")
+        XCTAssertEqual(try Tool.run(input + [""]).status, 2)
+        XCTAssertEqual(try Tool.run(input + [folder.path]).status, 0)
+    }
+
+    func testAConfidenceThatIsNoNumberIsAnErrorOfItsImage() throws {
+        var model = try Data(contentsOf: URL(fileURLWithPath: emotion))
+        // Every weight that looks like a small positive float becomes NaN: a run of four bytes that ends in 0x3d.
+        var index = model.count / 2
+        var changed = 0
+        while index + 3 < model.count, changed < 2000 {
+            if model[index + 3] == 0x3d { model.replaceSubrange(index..<(index + 4), with: [0, 0, 0xc0, 0x7f]); changed += 1; index += 4 } else { index += 1 }
+        }
+        let broken = folder.appendingPathComponent("nan.mlmodel")
+        try model.write(to: broken)
+        try assertFails(["classify", broken.path, face, "--backend", "cpu"], mentions: "face.png")
+        let result = try Tool.run(["classify", broken.path, face, face, "--json", "--backend", "cpu"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(try result.objects().compactMap { $0["error"] as? String }.count, 2)
+    }
+}

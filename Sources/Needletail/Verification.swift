@@ -45,32 +45,12 @@ final class Verification: @unchecked Sendable {
         return scale > 0 ? largest / scale : largest
     }
 
-    /// Runs ever longer heads of the graph to find the layer where the difference starts.
+    /// Says where the difference starts: every value of the graph on both backends, layer by layer.
     private func firstDifference(_ plan: ExecutionPlan, _ inputs: [NTTensor.Tensor]) throws -> String {
-        let graph = plan.graph
-        var (low, high) = (0, graph.nodes.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if try differs(plan, inputs, through: middle) { high = middle } else { low = middle + 1 }
-        }
-        return "the difference starts at layer '\(graph.nodes[high].name)' (\(graph.nodes[high].op.kind))"
-    }
-
-    private func differs(_ plan: ExecutionPlan, _ inputs: [NTTensor.Tensor], through last: Int) throws -> Bool {
-        var head = plan.graph
-        head.nodes = Array(head.nodes[...last])
-        head.outputs = head.nodes[last].outputs
-        let part = try ExecutionPlan(head, backend: plan.backend)
-        let state = try part.makeState()
-        for (buffer, tensor) in zip(state.inputs, inputs) {
-            if let base = tensor.bytes.baseAddress { buffer.base.copyMemory(from: base, byteCount: tensor.byteCount) }
-        }
-        try part.run(state)
-        let expected = try ReferenceBackend.evaluate(head, inputs: inputs)
-        return zip(state.outputs, expected).contains { buffer, tensor in
-            let found = UnsafeBufferPointer(start: buffer.base.assumingMemoryBound(to: Float.self), count: tensor.count)
-            let difference = withExtendedLifetime(tensor) { Verification.difference(found, tensor.floats) }
-            return difference > Verification.tolerance || difference.isNaN
-        }
+        let check = try SelfCheck(plan.graph, tested: plan.backend, trusted: ReferenceBackend())
+        let report = try withExtendedLifetime(inputs) { try check.run(inputs.map(\.bytes), tolerance: Verification.tolerance) }
+        if let layer = report.firstNonFiniteLayer { return "layer '\(layer)' gives values that are not finite" }
+        if let layer = report.firstDifferentLayer { return "the difference starts at layer '\(layer)'" }
+        return "no single layer differs when each value is looked at"
     }
 }

@@ -69,6 +69,7 @@ final class ProgramCacheTests: XCTestCase {
     func testPlaceFollowsTheEnvironment() {
         XCTAssertNil(CacheLocation(environment: ["NEEDLETAIL_CACHE": "off", "HOME": "/home/a"]).folder)
         XCTAssertNil(CacheLocation(environment: [:]).folder)
+        XCTAssertEqual(CacheLocation(environment: ["NEEDLETAIL_CACHE": "/own", "HOME": "/home/a"]).folder?.path, "/own")
         XCTAssertEqual(CacheLocation(environment: ["HOME": "/home/a"]).folder?.path, "/home/a/.cache/needletail")
         XCTAssertEqual(CacheLocation(environment: ["HOME": "/home/a", "XDG_CACHE_HOME": "/c"]).folder?.path, "/c/needletail")
         XCTAssertEqual(CacheLocation(environment: ["HOME": "/home/a", "XDG_CACHE_HOME": "relative"]).folder?.path, "/home/a/.cache/needletail")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Where this package keeps what it can make anew: `$XDG_CACHE_HOME/needletail`, `~/.cache/needletail` by default; nowhere when
-/// NEEDLETAIL_CACHE is `off`.
+/// Where this package keeps what it can make anew: the folder that NEEDLETAIL_CACHE names, else `$XDG_CACHE_HOME/needletail`, else
+/// `~/.cache/needletail`; nowhere when NEEDLETAIL_CACHE is `off`.
 package struct CacheLocation: Sendable {
     /// Nil when the cache is off or no home is known.
     package let folder: URL?
@@ -9,6 +9,8 @@ package struct CacheLocation: Sendable {
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         if environment["NEEDLETAIL_CACHE"]?.lowercased() == "off" {
             folder = nil
+        } else if let own = environment["NEEDLETAIL_CACHE"], own.hasPrefix("/") {
+            folder = URL(fileURLWithPath: own)
         } else if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") {
             folder = URL(fileURLWithPath: base).appendingPathComponent("needletail")
         } else if let home = environment["HOME"], home.hasPrefix("/") {

@@ -1,0 +1,42 @@
+import NTGraph
+import NTOpenCL
+import NTRuntime
+import NTTensor
+import XCTest
+
+/// Each kernel once, on tensors small enough for a simulator. `Scripts/check-opencl-kernels` runs these under oclgrind, which reports accesses out of
+/// bounds and races between work-items.
+final class KernelCheckTests: XCTestCase {
+    func testEveryKernelOnce() throws {
+        let same = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+        let cases = [
+            try DeviceCase(Convolution(strides: Size2D(2, 2), padding: same, hasBias: true), [[1, 3, 5, 4]], constants: [[5, 3, 3, 3], [5]]),
+            try DeviceCase(Convolution(padding: same), [[1, 6, 4, 3]], constants: [[17, 6, 3, 3]]),
+            try DeviceCase(Convolution(hasBias: true, activation: .relu), [[1, 8, 3, 4]], constants: [[33, 8, 1, 1], [33]]),
+            try DeviceCase(Convolution(padding: same, groups: 2), [[1, 4, 3, 3]], constants: [[6, 2, 3, 3]]),
+            try DeviceCase(Convolution(padding: same, groups: 8), [[1, 8, 4, 9]], constants: [[8, 1, 3, 3]]),
+            try DeviceCase(Convolution(strides: Size2D(3, 3), padding: same, groups: 5), [[1, 5, 7, 7]], constants: [[5, 1, 3, 3]]),
+            try DeviceCase(ConvolutionTranspose(strides: Size2D(2, 2)), [[1, 3, 2, 3]], constants: [[3, 5, 3, 3]]),
+            try DeviceCase(Pool(.maximum, kernel: Size2D(3, 3), strides: Size2D(2, 2), padding: same), [[1, 5, 5, 4]]),
+            try DeviceCase(Pool(.average, kernel: Size2D(4, 4)), [[1, 8, 4, 4]]),
+            try DeviceCase(Dense(hasBias: true), [[1, 9]], constants: [[7, 9], [7]]),
+            try DeviceCase(MatMul(), [[2, 3, 5], [5, 9]]), try DeviceCase(Binary(.add), [[2, 3, 5], [3, 1]]),
+            try DeviceCase(Transpose([2, 0, 1]), [[2, 3, 5]]), try DeviceCase(Softmax(axis: 1), [[2, 70]]),
+            try DeviceCase(Reduce(.sum, axes: [1]), [[2, 70, 3]]), try DeviceCase(Reduce(.maximum, axes: [0]), [[4, 5]]),
+            try DeviceCase(MeanVarianceNormalization(axes: [1, 2], epsilon: 1e-3), [[2, 9, 8]]),
+            try DeviceCase(ArgReduce(axis: 1), [[3, 6]]), try DeviceCase(TopK(k: 3, axis: 1), [[2, 6]]),
+            try DeviceCase(LocalResponseNormalization(size: 3, alpha: 1, beta: 0.5, k: 1), [[1, 5, 2, 2]]),
+            try DeviceCase(Resize(.bilinear, to: Size2D(5, 4), coordinates: .halfPixel), [[1, 2, 3, 3]]),
+            try DeviceCase(Pad(.reflection, before: [0, 1], after: [0, 2]), [[2, 4]]),
+            try DeviceCase(Gather(axis: 0), [[4, 3]], constantValues: [[3, 0, -1]]),
+        ]
+        for item in cases {
+            let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+            for entry in try DeviceFixture.entries.get() {
+                for (a, b) in zip(try compute(item.graph, on: entry.backend, inputs: item.inputs), expected) {
+                    assertEqual(a, b, "\(item.name) on \(entry.name)")
+                }
+            }
+        }
+    }
+}

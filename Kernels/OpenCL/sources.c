@@ -38,6 +38,9 @@ static const char matmul_text[] = {
 static const char peak_text[] = {
 #embed "peak.cl"
 };
+static const char picking_text[] = {
+#embed "picking.cl"
+};
 
 #define SOURCE(name) { #name, name##_text, sizeof name##_text }
 static const struct {
@@ -46,7 +49,7 @@ static const struct {
     size_t length;
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
-    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak),
+    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

@@ -17,7 +17,8 @@ extension PartitionCompiler {
         case is Pool, is MatMul, is Unary, is Binary, is Select, is ChannelAffine, is PReLU, is Softmax,
             is LocalResponseNormalization, is MeanVarianceNormalization, is L2Normalization, is Reduce, is ArgReduce, is TopK,
             is Reshape, is Transpose, is Concat, is Split, is Slice, is Tile, is BroadcastTo, is Reverse, is Gather, is Pad,
-            is Resize, is RearrangeBlocks:
+            is Resize, is RearrangeBlocks, is CropResize, is GatherAlongAxis, is GatherND, is Scatter, is CumulativeSum,
+            is ReverseSequence:
             return nil
         default: return "there is no OpenCL kernel for \(node.op.kind)"
         }
@@ -46,6 +47,12 @@ extension PartitionCompiler {
         case let op as Resize: try emitResize(op)
         case let op as Pad: try emitPad(op)
         case let op as Gather: try emitGather(op)
+        case let op as GatherAlongAxis: try emitGatherAlong(op)
+        case is GatherND: try emitGatherND()
+        case let op as Scatter: try emitScatter(op)
+        case let op as CumulativeSum: try emitCumulativeSum(op)
+        case let op as ReverseSequence: try emitReverseSequence(op)
+        case let op as CropResize: try emitCropResize(op)
         default: try emitMovement(node.op)
         }
     }

@@ -1,5 +1,6 @@
 import CNTKernels
 import CNTPlatform
+import COpenBLAS
 
 /// Every GEMM kernel on one shape.
 enum KernelTable {
@@ -21,6 +22,22 @@ enum KernelTable {
                 Column.left(String(cString: kernel.pointee.name), 18) + Column.number(seconds * 1e6, 11, 1) + " us"
                     + Column.number(gflops, 9, 1) + " GFLOP/s" + Column.number(gflops / peak * 100, 6, 0) + " %"
                     + (kernel == chosen ? "  <-" : ""))
+        }
+        let seconds = timeOpenBLAS(m, n, k)
+        let gflops = 2 * Double(m) * Double(n) * Double(k) / seconds / 1e9
+        print(
+            Column.left("OpenBLAS sgemm", 18) + Column.number(seconds * 1e6, 11, 1) + " us" + Column.number(gflops, 9, 1) + " GFLOP/s"
+                + Column.number(gflops / peak * 100, 6, 0) + " %")
+    }
+
+    /// The library's product of the same shape on one thread; its packing counts, since it packs at each call.
+    private static func timeOpenBLAS(_ m: Int, _ n: Int, _ k: Int) -> Double {
+        openblas_set_num_threads(1)
+        let a = FloatMemory(m * k), b = FloatMemory(n * k), c = FloatMemory(m * n)
+        return Stopwatch.best {
+            cblas_sgemm(
+                CblasRowMajor, CblasNoTrans, CblasNoTrans, blasint(m), blasint(n), blasint(k), 1, a.start, blasint(k), b.start,
+                blasint(n), 0, c.start, blasint(n))
         }
     }
 

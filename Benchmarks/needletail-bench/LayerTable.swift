@@ -33,7 +33,7 @@ enum LayerTable {
         _ name: String, _ graph: Graph, _ threads: Int, _ seconds: Double, _ peak: Double, _ isSummary: Bool
     ) throws {
         let backend = CPUBackend(threadCount: threads)
-        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(threadCount: threads))
+        let plan = try ExecutionPlan(graph, backend: backend)
         let state = try plan.makeState()
         let inputs = try graph.inputs.map { id in
             try Tensor(float32: graph[id].type.shape) { for index in $0.indices { $0[index] = Float(index % 255) / 127.5 - 1 } }

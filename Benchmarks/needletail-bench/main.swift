@@ -3,7 +3,8 @@ import Foundation
 let usage = """
     usage: needletail-bench VERB
 
-      kernels M N K        every GEMM kernel on C[M][N] = A[M][K] B[K][N]: time, GFLOP/s, percent of the peak; an arrow marks the chosen one
+      kernels M N K        every GEMM kernel on C[M][N] = A[M][K] B[K][N], and OpenBLAS's: time, GFLOP/s, percent of the peak; an arrow
+                           marks the chosen one
       peak                 multiply-adds a second of one core, by instruction set
       layers NETWORK [--threads N] [--seconds S]
                            one of the benchmark networks on the cpu backend, step by step; `layers all` gives totals

@@ -5,7 +5,7 @@ import Needletail
 @main
 enum Program {
     static var commands: [any Command.Type] {
-        [ClassifyCommand.self, PredictCommand.self, DescribeCommand.self, DevicesCommand.self, BenchCommand.self]
+        [ClassifyCommand.self, PredictCommand.self, DescribeCommand.self, DevicesCommand.self, BenchCommand.self, TuneCommand.self]
     }
 
     static func main() {

@@ -1,0 +1,34 @@
+import Foundation
+import NTOpenCL
+
+/// Measures which tiles suit an OpenCL device for a model's convolutions and dense layers, and keeps the findings for later sessions.
+public enum DeviceTuning {
+    /// One distinct shape's result.
+    public struct Finding: Sendable {
+        /// The first layer of the shape.
+        public let layer: String
+        /// Milliseconds on the device with the tile used so far, and with the best.
+        public let before: Double
+        public let after: Double
+    }
+
+    /// Measures every distinct shape of `model` on the device of that number (the first GPU, else the first device, when nil) and writes the table
+    /// that later sessions on this device read. `progress` hears how many measurements are done and of how many.
+    /// Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes seconds to minutes.
+    public static func tune(
+        _ model: Model, deviceIndex: Int? = nil, precision: ComputePrecision = .float32,
+        progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) throws -> (file: URL, findings: [Finding]) {
+        let configuration = SessionConfiguration(backend: .opencl, deviceIndex: deviceIndex, precision: precision)
+        let session = try Session(model, configuration: configuration)
+        return try NeedletailError.wrapping(.backendUnavailable, context: "tune") {
+            guard let backend = session.backend as? OpenCLBackend, let file = TuningTable.file(for: backend.device) else {
+                throw NeedletailError(.backendUnavailable, "tune: the cache is off, so findings cannot be kept")
+            }
+            let result = try OpenCLTuner(backend).tune(
+                session.defaultPlan.plan.graph, precision: precision.runtimePrecision, progress: { done, total, _ in progress(done, total) })
+            try result.table.write(to: file)
+            return (file, result.findings.map { Finding(layer: $0.layer, before: $0.before * 1000, after: $0.after * 1000) })
+        }
+    }
+}

@@ -139,7 +139,7 @@ public final class MLModel: NSObject, @unchecked Sendable {
                 throw MLModelError(.featureType, "Input feature '\(name)': \(refusal)")
             }
             switch value.storage {
-            case .image(let buffer): images[name] = ImageRequest(source: buffer, cropAndScale: .scaleFill)
+            case .image(let buffer): images[name] = ImageRequest(source: buffer, cropAndScale: .scaleFill, size: buffer.pixelSize)
             case .multiArray(let array): tensors[name] = try MLModel.translating(.generic) { try Needletail.Tensor(array.tensor()) }
             case .double(let number): tensors[name] = try Needletail.Tensor(shape: [1], elements: [Float(number)])
             case .int64(let number): tensors[name] = try Needletail.Tensor(shape: [1], elements: [Float(number)])

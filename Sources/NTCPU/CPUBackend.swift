@@ -26,8 +26,10 @@ package struct CPUBackend: Backend {
     package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }
 
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
-        let threads = min(max(options.threadCount, 1), threadCount)
-        var builder = PlanBuilder(partition, threads: options.threadCount > 1 ? threads : threadCount)
+        guard options.precision == .float32 || options.precision == .fast else {
+            throw GraphError("the cpu backend has no \(options.precision.rawValue); use float32 or fast")
+        }
+        var builder = PlanBuilder(partition, threads: threadCount)
         try builder.build()
         return try CPUPartition(builder, pool: pool)
     }

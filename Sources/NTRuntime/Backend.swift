@@ -11,12 +11,8 @@ package enum Claim: Sendable, Equatable {
 /// What a plan is compiled for.
 package struct CompileOptions: Sendable, Hashable {
     package var precision: Precision
-    /// Threads of one run on the CPU, at least 1.
-    package var threadCount: Int
 
-    package init(precision: Precision = .float32, threadCount: Int = 1) {
-        (self.precision, self.threadCount) = (precision, threadCount)
-    }
+    package init(precision: Precision = .float32) { self.precision = precision }
 }
 
 /// A place where graphs run. A backend receives a whole connected partition, so that it can fuse across nodes and choose its own layouts.

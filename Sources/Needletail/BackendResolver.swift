@@ -11,8 +11,10 @@ enum BackendResolver {
     /// The backend and why it was taken. Throws `NeedletailError` of code `backendUnavailable` when it is absent.
     static func resolve(_ configuration: SessionConfiguration) throws -> (any Backend, reason: String) {
         switch configuration.backend {
-        case .cpu: return (cpu(configuration), "asked for")
-        case .reference: return (ReferenceBackend(), "asked for")
+        case .cpu: return (try cpu(configuration), "asked for")
+        case .reference:
+            try requireFloat32(configuration, "reference")
+            return (ReferenceBackend(), "asked for")
         case .opencl:
             let devices = OpenCLBackend.devices()
             let index = configuration.deviceIndex ?? devices.firstGPU ?? 0
@@ -20,24 +22,32 @@ enum BackendResolver {
                 try OpenCLBackend(deviceIndex: index)
             }
             return (backend, "asked for, device \(index)")
-        case .auto: return automatic(configuration)
+        case .auto: return try automatic(configuration)
         }
     }
 
-    private static func automatic(_ configuration: SessionConfiguration) -> (any Backend, reason: String) {
+    private static func automatic(_ configuration: SessionConfiguration) throws -> (any Backend, reason: String) {
         let devices = OpenCLBackend.devices()
         guard let index = configuration.deviceIndex ?? devices.firstGPU else {
-            return (cpu(configuration), "auto: \(devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices")")
+            return (try cpu(configuration), "auto: \(devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices")")
         }
-        if configuration.precision == .bfloat16 { return (cpu(configuration), "auto: bfloat16 is the CPU's") }
         do {
             return (try OpenCLBackend(deviceIndex: index), "auto: OpenCL device \(index)")
         } catch {
-            return (cpu(configuration), "auto: OpenCL device \(index) failed (\(error))")
+            return (try cpu(configuration), "auto: OpenCL device \(index) failed (\(error))")
         }
     }
 
-    private static func cpu(_ configuration: SessionConfiguration) -> any Backend {
-        CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
+    private static func cpu(_ configuration: SessionConfiguration) throws -> any Backend {
+        try requireFloat32(configuration, "cpu")
+        return CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
+    }
+
+    /// Throws when half precision is asked of a backend that has float32 alone.
+    private static func requireFloat32(_ configuration: SessionConfiguration, _ backend: String) throws {
+        guard configuration.precision == .float32 || configuration.precision == .fast else {
+            throw NeedletailError(
+                .backendUnavailable, "the \(backend) backend has no \(configuration.precision.rawValue); use float32 or fast")
+        }
     }
 }

@@ -7,6 +7,12 @@ extension ModelAsset {
         description.inputs.first { $0.name == name }?.type.isOptional ?? false
     }
 
+    /// What an optional input is filled with when it is left out.
+    func defaultValue(input name: String) -> Float {
+        guard case .multiArray(let array) = description.inputs.first(where: { $0.name == name })?.type.kind else { return 0 }
+        return Float(array.defaultValue ?? 0)
+    }
+
     /// The shape to build a graph for when an input is given as `shape`; nil for the file's default shape.
     ///
     /// An image is given as (1, C, H, W) or (C, H, W). Throws `NeedletailError` naming the input, the expected and the found shape.

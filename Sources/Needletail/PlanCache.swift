@@ -9,14 +9,17 @@ package struct PlanKey: Hashable, Sendable {
 
     package init(shapes: [String: [Int]], batch: Int) { (self.shapes, self.batch) = (shapes, batch) }
 
-    /// The key for these inputs. Throws when an input is not the model's.
-    init(_ asset: ModelAsset, inputs: [String: Tensor]) throws {
-        var shapes: [String: [Int]] = [:]
-        for (name, tensor) in inputs {
-            guard let shape = try asset.planShape(input: name, given: tensor.shape) else { continue }
-            shapes[name] = shape
+    /// The model's default shapes, one element.
+    package static let standard = PlanKey(shapes: [:], batch: 1)
+
+    /// The key for these inputs. Throws when an input is not the model's or has a shape that the model does not take.
+    init(_ model: Model, images: [String: ImageRequest] = [:], tensors: [String: Tensor]) throws {
+        self = .standard
+        for (name, tensor) in tensors { shapes[name] = try model.asset.planShape(input: name, given: tensor.shape) }
+        for (name, image) in images {
+            guard let size = image.size, let feature = model.imageInput(named: name) else { continue }
+            shapes[name] = try model.asset.planShape(input: name, given: [feature.color.channelCount, size.height, size.width])
         }
-        self.init(shapes: shapes, batch: 1)
     }
 }
 
@@ -24,10 +27,11 @@ package struct PlanKey: Hashable, Sendable {
 package final class PlanEntry: Sendable {
     package let plan: ExecutionPlan
     package let states: StatePool
-    let verification = Verification()
+    let verification: Verification
 
-    init(_ plan: ExecutionPlan) {
+    init(_ plan: ExecutionPlan, precision: ComputePrecision) {
         self.plan = plan
+        verification = Verification(precision)
         states = StatePool(plan)
     }
 }
@@ -57,4 +61,13 @@ final class PlanCache: @unchecked Sendable {
         if order.count > capacity { entries[order.removeFirst()] = nil }
         return entry
     }
+}
+
+/// A flag that is set once and stays. Safe from any thread.
+final class Latch: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = false
+
+    var isSet: Bool { lock.withLock { value } }
+    func set() { lock.withLock { value = true } }
 }

@@ -30,48 +30,38 @@ extension Session {
 
     /// The plan for `count` runs at once, or nil when the model cannot be batched or an input has another shape than the default.
     private func batchedPlan(_ count: Int, for part: [[String: Tensor]]) throws -> PlanEntry? {
-        for inputs in part where try !PlanKey(model.asset, inputs: inputs).shapes.isEmpty { return nil }
+        for inputs in part where try PlanKey(model, tensors: inputs) != .standard { return nil }
         return batchedPlan(count)
     }
 
-    /// The plan for `count` runs at once; nil when inputs or outputs do not have `count` times the elements of a single run's.
+    /// The plan for `count` runs at once; nil when the graph cannot be built for a batch, or its inputs or outputs do not all lead with N. A model that
+    /// turns out so is not tried again.
     func batchedPlan(_ count: Int) -> PlanEntry? {
-        guard let single = try? plan(PlanKey(shapes: [:], batch: 1)), let entry = try? plan(PlanKey(shapes: [:], batch: count)) else {
-            return nil
+        guard !runsSingly.isSet else { return nil }
+        let single = defaultPlan.plan.graph
+        func isBatch(_ ids: [ValueID], _ graph: Graph, of singles: [ValueID]) -> Bool {
+            zip(graph.types(ids), single.types(singles)).allSatisfy { many, one in
+                many.shape.dims.first == count && many.shape.count == one.shape.count * count
+            }
         }
-        func counts(_ ids: [ValueID], _ graph: Graph) -> [Int] { ids.map { graph[$0].type.shape.count } }
-        func leads(_ ids: [ValueID], _ graph: Graph) -> Bool { ids.allSatisfy { graph[$0].type.shape.dims.first == count } }
-        let (one, many) = (single.plan.graph, entry.plan.graph)
-        guard counts(many.inputs, many) == counts(one.inputs, one).map({ $0 * count }),
-            counts(many.outputs, many) == counts(one.outputs, one).map({ $0 * count }),
-            leads(many.inputs, many), leads(many.outputs, many)
-        else { return nil }
-        return entry
+        if let entry = try? plan(PlanKey(shapes: [:], batch: count)) {
+            let graph = entry.plan.graph
+            if isBatch(graph.inputs, graph, of: single.inputs), isBatch(graph.outputs, graph, of: single.outputs) { return entry }
+        }
+        runsSingly.set()
+        return nil
     }
 
     private func runTogether(_ part: [[String: Tensor]], _ entry: PlanEntry) throws -> [[String: FeatureValue]] {
         try entry.states.withState { state in
             for (index, id) in entry.plan.graph.inputs.enumerated() {
-                let value = entry.plan.graph[id]
-                let byteCount = state.inputs[index].byteCount / part.count
                 for (place, inputs) in part.enumerated() {
-                    let target = state.inputs[index].base + place * byteCount
-                    guard let tensor = inputs[value.name] else {
-                        guard model.asset.isOptional(input: value.name) else {
-                            throw NeedletailError(.invalidInput, "\(model.name): input '\(value.name)' (\(value.type)) is missing in element \(place)")
-                        }
-                        target.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-                        continue
-                    }
-                    guard tensor.storage.byteCount == byteCount else {
-                        throw NeedletailError(
-                            .invalidInput, "\(model.name): input '\(value.name)' of element \(place): expected \(byteCount / 4) elements, found \(tensor.count)")
-                    }
-                    if let base = tensor.storage.bytes.baseAddress { target.copyMemory(from: base, byteCount: byteCount) }
+                    let value = entry.plan.graph[id]
+                    try fill(state.inputs[index], with: inputs[value.name], input: value, place: place, of: part.count)
                 }
             }
             try execute(entry, state)
-            return try (0..<part.count).map { try outputs(entry, state, element: $0, of: part.count) }
+            return try part.indices.map { try outputs(entry, state, element: $0, of: part.count) }
         }
     }
 }

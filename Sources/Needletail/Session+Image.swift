@@ -1,5 +1,6 @@
 import Foundation
 import NTFormats
+import NTGraph
 import NTImage
 import NTRuntime
 import NTTensor
@@ -12,20 +13,23 @@ package struct ImageRequest {
     package var regionOfInterest: NormalizedRect
     /// Replaces the orientation that the source carries.
     package var orientation: ImageOrientation?
+    /// What it is brought to; nil for the input's default size.
+    package var size: (width: Int, height: Int)?
 
     package init(
         source: any PixelSource, cropAndScale: NTImage.CropAndScale, regionOfInterest: NormalizedRect = .full,
-        orientation: ImageOrientation? = nil
+        orientation: ImageOrientation? = nil, size: (width: Int, height: Int)? = nil
     ) {
         self.source = source
         self.cropAndScale = cropAndScale
         self.regionOfInterest = regionOfInterest
         self.orientation = orientation
+        self.size = size
     }
 }
 
 extension Session {
-    /// Runs the model on pictures by input name, each brought to its input's default size in one pass, and on tensors for other inputs.
+    /// Runs the model on pictures by input name, each brought to its input's size in one pass, and on tensors for other inputs.
     package func run(
         images: [String: ImageRequest], tensors: [String: Tensor] = [:]
     ) throws -> [String: FeatureValue] {
@@ -36,23 +40,38 @@ extension Session {
     package func withImages<Result>(
         _ images: [String: ImageRequest], tensors: [String: Tensor], _ body: (PlanEntry, ExecutionState) throws -> Result
     ) throws -> Result {
-        let entry = try plan(try PlanKey(model.asset, inputs: tensors))
+        let entry = try plan(try PlanKey(model, images: images, tensors: tensors))
         return try entry.states.withState { state in
             for (index, id) in entry.plan.graph.inputs.enumerated() {
                 let value = entry.plan.graph[id]
                 if let image = images[value.name] {
                     try render(image, input: value.name, into: state.inputs[index], batchIndex: 0)
-                } else if let tensor = tensors[value.name] {
-                    try copy(tensor, to: state.inputs[index], input: value.name, type: value.type)
-                } else if model.asset.isOptional(input: value.name) {
-                    state.inputs[index].base.initializeMemory(as: UInt8.self, repeating: 0, count: state.inputs[index].byteCount)
                 } else {
-                    throw NeedletailError(.invalidInput, "\(model.name): input '\(value.name)' (\(value.type)) is missing")
+                    try fill(state.inputs[index], with: tensors[value.name], input: value)
                 }
             }
             try execute(entry, state)
             return try body(entry, state)
         }
+    }
+
+    /// Writes a tensor as element `place` of `count` of an input; an optional input that is not given gets the file's default value, else zeros.
+    func fill(_ buffer: TensorBuffer, with tensor: Tensor?, input: Value, place: Int = 0, of count: Int = 1) throws {
+        let byteCount = buffer.byteCount / count
+        let target = buffer.base + place * byteCount
+        guard let tensor else {
+            guard model.asset.isOptional(input: input.name) else {
+                throw NeedletailError(.invalidInput, "\(model.name): input '\(input.name)' (\(input.type)) is missing")
+            }
+            let value = model.asset.defaultValue(input: input.name)
+            target.initializeMemory(as: Float.self, repeating: value, count: byteCount / MemoryLayout<Float>.stride)
+            return
+        }
+        guard tensor.storage.byteCount == byteCount else {
+            throw NeedletailError(
+                .invalidInput, "\(model.name): input '\(input.name)': expected \(input.type.shape), found \(tensor.storage.shape)")
+        }
+        if let base = tensor.storage.bytes.baseAddress { target.copyMemory(from: base, byteCount: byteCount) }
     }
 
     /// Pictures brought to their inputs' sizes, as tensors (1, C, H, W).
@@ -61,7 +80,10 @@ extension Session {
             guard let feature = model.imageInput(named: name) else {
                 throw NeedletailError(.invalidInput, "\(model.name): input '\(name)' takes no image")
             }
-            let shape: Shape = [1, feature.color.channelCount, feature.height, feature.width]
+            let size = image.size ?? (feature.width, feature.height)
+            let shape = try NeedletailError.wrapping(.invalidImage) {
+                try Shape(checking: [1, feature.color.channelCount, size.height, size.width])
+            }
             let buffer = try TensorBuffer(byteCount: shape.count * MemoryLayout<Float>.stride)
             try render(image, input: name, into: buffer, batchIndex: 0)
             return (name, try Tensor(NTTensor.Tensor(.float32(shape), buffer: buffer)))
@@ -73,8 +95,9 @@ extension Session {
         guard let feature = model.imageInput(named: input) else {
             throw NeedletailError(.invalidInput, "\(model.name): input '\(input)' takes no image")
         }
+        let size = image.size ?? (feature.width, feature.height)
         let geometry = ImageGeometry(
-            width: feature.width, height: feature.height, cropAndScale: image.cropAndScale,
+            width: size.width, height: size.height, cropAndScale: image.cropAndScale,
             regionOfInterest: image.regionOfInterest, orientation: image.orientation)
         let preprocessor = ImagePreprocessor(geometry: geometry, color: feature.color)
         let count = preprocessor.elementCount
@@ -85,15 +108,5 @@ extension Session {
         let target = UnsafeMutableBufferPointer(
             start: buffer.base.assumingMemoryBound(to: Float.self) + batchIndex * count, count: count)
         try NeedletailError.wrapping(.invalidImage) { try preprocessor.writePlanar(image.source, into: target) }
-    }
-
-    func copy(_ tensor: Tensor, to buffer: TensorBuffer, input: String, type: TensorType) throws {
-        guard tensor.storage.byteCount == buffer.byteCount else {
-            throw NeedletailError(
-                .invalidInput, "\(model.name): input '\(input)': expected \(type.shape), found \(tensor.storage.shape)")
-        }
-        if let base = tensor.storage.bytes.baseAddress {
-            buffer.base.copyMemory(from: base, byteCount: tensor.storage.byteCount)
-        }
     }
 }

@@ -13,9 +13,14 @@ public final class Session: Sendable {
     package let backend: any Backend
     /// Why this backend was taken, for people.
     public let backendReason: String
+    /// The plan for the model's default input shapes.
+    package let defaultPlan: PlanEntry
+    /// Plans for other shapes and batches.
     private let plans = PlanCache(capacity: Session.maximumPlanCount)
+    /// Set once the model turns out not to run in batches.
+    let runsSingly = Latch()
 
-    /// Plans kept at a time.
+    /// Plans for other than the default shapes kept at a time.
     public static let maximumPlanCount = 8
 
     /// Chooses the backend and compiles the plan for the model's default input shapes.
@@ -24,7 +29,7 @@ public final class Session: Sendable {
         self.model = model
         self.configuration = configuration
         (backend, backendReason) = try BackendResolver.resolve(configuration)
-        _ = try plan(PlanKey(shapes: [:], batch: 1))
+        defaultPlan = try Session.compile(.standard, model, backend, configuration)
     }
 
     /// `cpu`, `opencl` or `reference`, with the device in words.
@@ -38,15 +43,7 @@ public final class Session: Sendable {
     /// An image input takes (1, C, H, W) or (C, H, W), raw 0-255 in the model's channel order, before its own preprocessing.
     /// A classifier's outputs are the winning label and the probabilities by label.
     /// Throws `NeedletailError` naming the input, the expected and the found shape.
-    public func run(_ inputs: [String: Tensor]) throws -> [String: FeatureValue] {
-        let key = try PlanKey(model.asset, inputs: inputs)
-        let entry = try plan(key)
-        return try entry.states.withState { state in
-            try fill(state, of: entry, with: inputs)
-            try execute(entry, state)
-            return try outputs(entry, state)
-        }
-    }
+    public func run(_ inputs: [String: Tensor]) throws -> [String: FeatureValue] { try run(images: [:], tensors: inputs) }
 
     /// Runs the model off the caller's thread. A task cancelled before the run begins throws `NeedletailError` of code `cancelled`.
     public func run(_ inputs: [String: Tensor]) async throws -> [String: FeatureValue] {
@@ -64,43 +61,31 @@ public final class Session: Sendable {
 
     /// The plan for these shapes, compiled on first use.
     package func plan(_ key: PlanKey) throws -> PlanEntry {
-        try plans.entry(for: key) {
-            let graph = try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
-                try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
-            }
-            let options = CompileOptions(
-                precision: configuration.precision.runtimePrecision,
-                threadCount: configuration.threadCount ?? BackendResolver.defaultThreadCount)
-            let plan = try NeedletailError.wrapping(.executionFailed, context: model.name) {
-                try ExecutionPlan(graph, backend: backend, options: options)
-            }
-            if configuration.requiresKernels, let fallback = plan.fallbacks.first {
-                throw NeedletailError(
-                    .unsupportedModel,
-                    "\(model.name): layer '\(fallback.layer)' (\(fallback.operatorKind)) has no \(backend.name) kernel: \(fallback.reason)")
-            }
-            return PlanEntry(plan)
+        if key == .standard { return defaultPlan }
+        return try plans.entry(for: key) { try Session.compile(key, model, backend, configuration) }
+    }
+
+    private static func compile(
+        _ key: PlanKey, _ model: Model, _ backend: any Backend, _ configuration: SessionConfiguration
+    ) throws -> PlanEntry {
+        let graph = try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
+            try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
         }
+        let plan = try NeedletailError.wrapping(.executionFailed, context: model.name) {
+            try ExecutionPlan(graph, backend: backend, options: CompileOptions(precision: configuration.precision.runtimePrecision))
+        }
+        if configuration.requiresKernels, let fallback = plan.fallbacks.first {
+            throw NeedletailError(
+                .unsupportedModel,
+                "\(model.name): layer '\(fallback.layer)' (\(fallback.operatorKind)) has no \(backend.name) kernel: \(fallback.reason)")
+        }
+        return PlanEntry(plan, precision: configuration.precision)
     }
 
     /// Runs a filled state.
     package func execute(_ entry: PlanEntry, _ state: ExecutionState, profile: RunProfile? = nil) throws {
         try NeedletailError.wrapping(.executionFailed, context: model.name) { try entry.plan.run(state, profile: profile) }
         if configuration.verifiesFirstPrediction { try entry.verification.check(entry.plan, state, model: model.name) }
-    }
-
-    private func fill(_ state: ExecutionState, of entry: PlanEntry, with inputs: [String: Tensor]) throws {
-        for (index, id) in entry.plan.graph.inputs.enumerated() {
-            let value = entry.plan.graph[id]
-            guard let tensor = inputs[value.name] else {
-                if model.asset.isOptional(input: value.name) {
-                    state.inputs[index].base.initializeMemory(as: UInt8.self, repeating: 0, count: state.inputs[index].byteCount)
-                    continue
-                }
-                throw NeedletailError(.invalidInput, "\(model.name): input '\(value.name)' (\(value.type)) is missing")
-            }
-            try copy(tensor, to: state.inputs[index], input: value.name, type: value.type)
-        }
     }
 
     /// Reads the outputs of one element of a run of `count`, the label and probabilities included.
@@ -122,16 +107,10 @@ public final class Session: Sendable {
                 }
                 continue
             }
-            results[value.name] = .tensor(try Tensor(shape: outputShape(index, of: value, count: count), elements: Array(floats)))
+            let shape = count == 1 ? value.type.shape.dims : defaultPlan.plan.graph.types(defaultPlan.plan.graph.outputs)[index].shape.dims
+            results[value.name] = .tensor(try Tensor(shape: shape, elements: Array(floats)))
         }
         return results
-    }
-
-    /// The shape of one element of an output: that of a single run's.
-    private func outputShape(_ index: Int, of value: Value, count: Int) throws -> [Int] {
-        if count == 1 { return value.type.shape.dims }
-        let single = try plan(PlanKey(shapes: [:], batch: 1)).plan.graph
-        return single[single.outputs[index]].type.shape.dims
     }
 
     /// The first entry of the largest probability; NaN never wins over a number.
@@ -166,15 +145,13 @@ extension Session {
 
     /// What runs, in order, for the default input shapes.
     public var planSteps: [PlanStep] {
-        guard let entry = try? plan(PlanKey(shapes: [:], batch: 1)) else { return [] }
-        return entry.plan.steps.map {
+        defaultPlan.plan.steps.map {
             PlanStep(backend: $0.backend, kernel: $0.step.kernel, layers: $0.step.layers, output: $0.step.output)
         }
     }
 
     /// Layers that run on the slow reference, each with the reason.
     public var fallbacks: [String] {
-        guard let entry = try? plan(PlanKey(shapes: [:], batch: 1)) else { return [] }
-        return entry.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" }
+        defaultPlan.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" }
     }
 }

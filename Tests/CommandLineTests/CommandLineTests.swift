@@ -146,8 +146,35 @@ final class CommandLineTests: XCTestCase {
         XCTAssertEqual(object["batch"] as? Int, 3)
     }
 
+    /// Half precision is an error where there is none, on every backend; `fast` takes what there is.
+    func testPrecisionIsNeverIgnored() throws {
+        let image = "\(photos)/face.png"
+        for (backend, precision) in [("cpu", "bfloat16"), ("cpu", "float16"), ("reference", "float16"), ("opencl", "bfloat16")] {
+            try assertFails(
+                ["classify", emotion, image, "--backend", backend, "--precision", precision], status: 1,
+                mentions: precision)
+        }
+        for backend in ["cpu", "opencl", "reference", "auto"] {
+            let result = try Tool.run(["classify", emotion, image, "--backend", backend, "--precision", "fast", "--top", "1"])
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertTrue(result.output.contains("Happy"))
+        }
+    }
+
+    func testTunesADeviceAndUsesTheTable() throws {
+        let cache = ["NEEDLETAIL_CACHE": folder.path]
+        let result = try Tool.run(["tune", emotion], environment: cache)
+        XCTAssertEqual(result.status, 0, result.errors)
+        let file = try XCTUnwrap(result.output.split(separator: "\n").last?.dropFirst("written to ".count))
+        XCTAssertTrue(FileManager.default.fileExists(atPath: String(file)), result.output)
+        let after = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "opencl", "--top", "1"], environment: cache)
+        XCTAssertTrue(after.output.contains("Happy"), after.errors)
+        try assertFails(["tune", emotion], status: 1, mentions: "cache is off", environment: ["NEEDLETAIL_CACHE": "off"])
+        try assertFails(["tune", emotion], status: 1, mentions: "opencl", environment: ["OCL_ICD_VENDORS": folder.path])
+    }
+
     func testHelpEverywhere() throws {
-        for arguments in [["--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"], ["bench", "--help"]] {
+        for arguments in [["--help"], ["tune", "--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"], ["bench", "--help"]] {
             let result = try Tool.run(arguments)
             XCTAssertEqual(result.status, 0)
             XCTAssertTrue(result.output.hasPrefix("usage: needletail"), result.output)

@@ -116,6 +116,25 @@ final class CoreMLTests: XCTestCase {
         XCTAssertTrue(released)
     }
 
+    /// A model that takes images of several sizes sees each at its own size: the mean of five columns of which the first is white.
+    func testImagesOfAllowedSizesAreNotResized() throws {
+        let model = try MLModel(contentsOf: Fixtures.folder.appendingPathComponent("NTFormats/if_image_range.mlmodel"))
+        var created: CVPixelBuffer?
+        XCTAssertEqual(CVPixelBufferCreate(kCFAllocatorDefault, 5, 6, kCVPixelFormatType_32BGRA, nil, &created), kCVReturnSuccess)
+        let buffer = try XCTUnwrap(created)
+        _ = CVPixelBufferLockBaseAddress(buffer, [])
+        let base = try XCTUnwrap(CVPixelBufferGetBaseAddress(buffer))
+        for y in 0..<6 {
+            for x in 0..<5 { base.storeBytes(of: x == 0 ? .max : 0, toByteOffset: y * CVPixelBufferGetBytesPerRow(buffer) + 4 * x, as: UInt32.self) }
+        }
+        _ = CVPixelBufferUnlockBaseAddress(buffer, [])
+        let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["x": buffer]))
+        let means = try XCTUnwrap(output.featureValue(for: "y")?.multiArrayValue)
+        XCTAssertEqual((0..<means.count).map { means[$0].floatValue }, [51, 51, 51])
+        XCTAssertEqual(CVPixelBufferCreate(kCFAllocatorDefault, 3, 6, kCVPixelFormatType_32BGRA, nil, &created), kCVReturnSuccess)
+        XCTAssertThrowsError(try model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["x": try XCTUnwrap(created)])))
+    }
+
     func testCompiledModelsLoadAndPredict() throws {
         let compiled: URL = try MLModel.compileModel(at: emotion)
         defer { try? FileManager.default.removeItem(at: compiled.deletingLastPathComponent()) }

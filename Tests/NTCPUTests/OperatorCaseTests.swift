@@ -13,7 +13,7 @@ final class OperatorCaseTests: XCTestCase {
         for threads in [1, 2] {
             let backend = CPUBackend(threadCount: threads)
             for test in OperatorCases.all {
-                for problem in BackendCheck.run(test, on: backend, options: CompileOptions(threadCount: threads)) {
+                for problem in BackendCheck.run(test, on: backend) {
                     XCTFail("\(threads) threads: \(problem)")
                 }
             }

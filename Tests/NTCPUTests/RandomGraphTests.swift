@@ -15,7 +15,7 @@ final class RandomGraphTests: XCTestCase {
             for (kind, version) in [("plain", graph), ("optimised", try Passes.optimize(graph))] {
                 for backend in backends {
                     let problems = try BackendCheck.run(
-                        version, inputs: inputs, on: backend, options: CompileOptions(threadCount: backend.threadCount),
+                        version, inputs: inputs, on: backend,
                         tolerance: Tolerance(relative: 1e-4, absolute: 1e-4), expected: expected)
                     for problem in problems { XCTFail("seed \(seed), \(kind), \(backend.threadCount) threads: \(problem)") }
                 }
@@ -40,7 +40,7 @@ final class RandomGraphTests: XCTestCase {
             let (graph, inputs) = try test.make()
             let expected = try Self.run(ExecutionPlan(graph, backend: one), inputs)
             for backend in others {
-                let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(threadCount: backend.threadCount))
+                let plan = try ExecutionPlan(graph, backend: backend)
                 let found = try Self.run(plan, inputs)
                 XCTAssertEqual(found, expected, "\(test.name) on \(backend.threadCount) threads")
             }
@@ -76,7 +76,7 @@ final class RandomGraphTests: XCTestCase {
     func testConcurrentRequests() throws {
         let (graph, inputs) = try Self.wideCases[0].make()
         let backend = CPUBackend(threadCount: 2)
-        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(threadCount: 2))
+        let plan = try ExecutionPlan(graph, backend: backend)
         let expected = try Self.run(plan, inputs)
         let results = Results()
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -104,7 +104,7 @@ final class RandomGraphTests: XCTestCase {
         let indices = builder.input("indices", .float32([2]))
         let picked = try builder.add(Gather(axis: 0), x, indices, layer: "pick")
         try builder.output(picked, name: "y")
-        let plan = try ExecutionPlan(builder.graph, backend: CPUBackend(threadCount: 2), options: CompileOptions(threadCount: 2))
+        let plan = try ExecutionPlan(builder.graph, backend: CPUBackend(threadCount: 2))
         let data = try Tensor([4, 3], (0..<12).map(Float.init))
         for bad: [Float] in [[0, 4], [-5, 0], [0.5, 0], [.nan, 0], [.infinity, 0]] {
             XCTAssertThrowsError(try Self.run(plan, [data, try Tensor([2], bad)])) { XCTAssertTrue("\($0)".contains("pick"), "\($0)") }

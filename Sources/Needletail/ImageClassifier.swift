@@ -62,8 +62,8 @@ public final class ImageClassifier: Sendable {
         }
     }
 
-    /// Classifies many files, `Session.maximumBatchCount` at a time; each result, or the error in its place, in order. While one part runs, the
-    /// next is decoded and resized on other threads.
+    /// Classifies many files, `Session.maximumBatchCount` at a time; each result, or the error in its place, in order. The files of one part are decoded
+    /// and resized concurrently, then run together.
     public func classify(imagesAt urls: [URL], top: Int = 5) -> [Result<[Classification], any Error>] {
         var results: [Result<[Classification], any Error>] = []
         results.reserveCapacity(urls.count)
@@ -81,16 +81,20 @@ public final class ImageClassifier: Sendable {
         }
         do {
             return try entry.states.withState { state in
-                guard let index = entry.plan.graph.inputs.firstIndex(where: { entry.plan.graph[$0].name == input }) else {
-                    return part.map { url in Result { try classify(imageAt: url, top: top) } }
-                }
                 let failures = Failures(count: part.count)
-                let buffer = state.inputs[index]
-                DispatchQueue.concurrentPerform(iterations: part.count) { place in
-                    failures.record(place) {
-                        let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: part[place]) }
-                        let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
-                        try session.render(request, input: input, into: buffer, batchIndex: place)
+                for (index, id) in entry.plan.graph.inputs.enumerated() {
+                    let (value, buffer) = (entry.plan.graph[id], state.inputs[index])
+                    guard value.name == input else {
+                        // Other inputs are left out, which only optional ones may be.
+                        for place in part.indices { try session.fill(buffer, with: nil, input: value, place: place, of: part.count) }
+                        continue
+                    }
+                    DispatchQueue.concurrentPerform(iterations: part.count) { place in
+                        failures.record(place) {
+                            let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: part[place]) }
+                            let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
+                            try session.render(request, input: input, into: buffer, batchIndex: place)
+                        }
                     }
                 }
                 try session.execute(entry, state)

@@ -33,7 +33,9 @@ enum KernelTable {
     /// The library's product of the same shape on one thread; its packing counts, since it packs at each call.
     private static func timeOpenBLAS(_ m: Int, _ n: Int, _ k: Int) -> Double {
         openblas_set_num_threads(1)
-        let a = FloatMemory(m * k), b = FloatMemory(n * k), c = FloatMemory(m * n)
+        let a = FloatMemory(m * k)
+        let b = FloatMemory(n * k)
+        let c = FloatMemory(m * n)
         return Stopwatch.best {
             cblas_sgemm(
                 CblasRowMajor, CblasNoTrans, CblasNoTrans, blasint(m), blasint(n), blasint(k), 1, a.start, blasint(k), b.start,
@@ -44,8 +46,11 @@ enum KernelTable {
     private static func time(_ kernel: UnsafePointer<nt_gemm_kernel>, _ m: Int, _ n: Int, _ k: Int) -> Double {
         // The stride the backend gives to pixels of this many channels.
         let stride = k % 512 == 0 ? k + 16 : k
-        let a = FloatMemory(m * stride), b = FloatMemory(n * k), c = FloatMemory(m * n)
-        let packed = FloatMemory(nt_gemm_packed_count(kernel, n, 1, k)), bias = FloatMemory(nt_gemm_bias_count(kernel, n))
+        let a = FloatMemory(m * stride)
+        let b = FloatMemory(n * k)
+        let c = FloatMemory(m * n)
+        let packed = FloatMemory(nt_gemm_packed_count(kernel, n, 1, k))
+        let bias = FloatMemory(nt_gemm_bias_count(kernel, n))
         nt_gemm_pack(kernel, n, 1, k, b.start, k, 0, 1, packed.start)
         return Stopwatch.best {
             nt_gemm_run(

@@ -33,9 +33,11 @@ struct NetworkBuilder {
         _ x: ValueID, _ outputs: Int, _ kernel: Int = 1, stride: Int = 1, padding: Padding2D? = nil, groups: Int = 1,
         activation: UnaryFunction = .relu
     ) throws -> ValueID {
-        let channels = builder.shape(x)[1] / groups, half = kernel / 2
+        let channels = builder.shape(x)[1] / groups
+        let half = kernel / 2
         let scale = (6 / Float(channels * kernel * kernel)).squareRoot()
-        let w = try random([outputs, channels, kernel, kernel], scale: scale), b = try random([outputs], scale: 0.1)
+        let w = try random([outputs, channels, kernel, kernel], scale: scale)
+        let b = try random([outputs], scale: 0.1)
         let op = Convolution(
             strides: Size2D(stride, stride), padding: padding ?? Padding2D(top: half, left: half, bottom: half, right: half),
             groups: groups, hasBias: true, activation: activation)
@@ -88,7 +90,9 @@ struct NetworkBuilder {
             (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
         ] {
             for index in 0..<count {
-                let source = x, channels = net.builder.shape(x)[1], stride = index == 0 ? first : 1
+                let source = x
+                let channels = net.builder.shape(x)[1]
+                let stride = index == 0 ? first : 1
                 let wide = channels * expansion
                 if expansion != 1 { x = try net.convolution(x, wide, activation: .clip(0, 6)) }
                 x = try net.convolution(x, wide, 3, stride: stride, groups: wide, activation: .clip(0, 6))

@@ -48,7 +48,8 @@ extension CGImage: PixelSource {
                 let row = base + y * bytesPerRow
                 for x in 0..<width {
                     for c in 0..<channels {
-                        let value = row.load(fromByteOffset: ((x * components) + (components > channels ? alphaFirst : 0) + c) * step + high, as: UInt8.self)
+                        let value = row.load(
+                            fromByteOffset: ((x * components) + (components > channels ? alphaFirst : 0) + c) * step + high, as: UInt8.self)
                         memory.storeBytes(of: value, toByteOffset: y * rowBytes + x * channels + c, as: UInt8.self)
                     }
                 }

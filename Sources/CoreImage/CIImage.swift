@@ -1,7 +1,7 @@
 @_exported import CoreGraphics
 @_exported import CoreVideo
-@_exported import ImageIO
 import Foundation
+@_exported import ImageIO
 import NTImage
 
 /// A description of a picture: a bitmap, a placement in the plane, and the part that is kept. Immutable; pixels are made when asked for.
@@ -113,7 +113,8 @@ public final class CIImage: Sendable {
         let turn = orientation.imageOrientation
         // Exchanging rows and columns of pixels that count downwards is, upwards, (x, y) to (-y, -x).
         let (x, y): (CGFloat, CGFloat) = (turn.flipsX ? -1 : 1, turn.flipsY ? -1 : 1)
-        let linear = turn.isTransposed
+        let linear =
+            turn.isTransposed
             ? CGAffineTransform(a: 0, b: -y, c: -x, d: 0, tx: 0, ty: 0) : CGAffineTransform(a: x, b: 0, c: 0, d: y, tx: 0, ty: 0)
         let placed = extent.applying(linear)
         return linear.concatenating(CGAffineTransform(translationX: -placed.minX, y: -placed.minY))

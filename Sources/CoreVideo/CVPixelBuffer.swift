@@ -1,5 +1,5 @@
-@_exported import CoreGraphics
 import CNTPlatform
+@_exported import CoreGraphics
 import Foundation
 import NTImage
 

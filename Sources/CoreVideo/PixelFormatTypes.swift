@@ -1,6 +1,5 @@
 import CoreGraphics
 
-
 /// 8-bit blue, green, red, alpha.
 public let kCVPixelFormatType_32BGRA: OSType = 0x4247_5241
 /// 8-bit red, green, blue, alpha.

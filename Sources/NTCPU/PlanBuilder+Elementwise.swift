@@ -47,7 +47,8 @@ extension PlanBuilder {
 
     /// Strides over the result's axes, in the order that the result lies in memory.
     private func strides(_ id: ValueID, _ place: Placement, _ y: Shape, _ order: [Int]) -> [Int] {
-        let own = shape(id), lead = y.rank - own.rank
+        let own = shape(id)
+        let lead = y.rank - own.rank
         let memory = place.strides(own)
         return order.map { $0 < lead || own[$0 - lead] == 1 ? 0 : memory[$0 - lead] }
     }

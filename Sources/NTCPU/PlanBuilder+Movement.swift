@@ -146,7 +146,8 @@ extension PlanBuilder {
     mutating func emitBroadcastTo(_ node: Node) throws {
         let (x, y) = (shape(node.inputs[0]), shape(node.outputs[0]))
         let source = try placement(node.inputs[0])
-        let own = source.strides(x), lead = y.rank - x.rank
+        let own = source.strides(x)
+        let lead = y.rank - x.rank
         let strides = (0..<y.rank).map { $0 < lead || x[$0 - lead] == 1 ? 0 : own[$0 - lead] }
         emitGathering(node, from: source, offset: 0, strides: strides, seenAs: y)
     }

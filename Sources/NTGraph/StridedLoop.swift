@@ -4,7 +4,10 @@ import NTTensor
 package enum StridedLoop {
     /// Calls `body(element, offset)` for each element of `shape` in row-major order, `offset` being the dot product of the index and `strides`.
     package static func forEach(_ shape: Shape, strides: [Int], offset: Int = 0, _ body: (Int, Int) throws -> Void) rethrows {
-        try forEach(shape, strides, [Int](repeating: 0, count: shape.rank), offset) { try body($0, $1) ; _ = $2 }
+        try forEach(shape, strides, [Int](repeating: 0, count: shape.rank), offset) {
+            try body($0, $1)
+            _ = $2
+        }
     }
 
     /// The same with two sets of strides: `body(element, offsetA, offsetB)`.

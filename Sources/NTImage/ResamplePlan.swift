@@ -70,7 +70,8 @@ final class ResamplePlan {
         (horizontal, vertical) = isTransposed ? (y, x) : (x, y)
 
         let native = key.format.channelOffsets
-        offsets = pixelBytes == 1 || key.format.isBiplanar
+        offsets =
+            pixelBytes == 1 || key.format.isBiplanar
             ? (pixelBytes == 1 ? (0, 0, 0) : (0, 1, 2)) : (Int32(native.red), Int32(native.green), Int32(native.blue))
 
         column = key.format.isBiplanar ? horizontal.span.lowerBound & ~1 : horizontal.span.lowerBound

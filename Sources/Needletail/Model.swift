@@ -58,7 +58,8 @@ public final class Model: Sendable {
     public var remarks: [String] {
         var result: [String] = []
         if !asset.subModels.isEmpty {
-            result.append("holds \(asset.subModels.map { "\($0.name.isEmpty ? "a model" : $0.name) (\($0.asset.typeName))" }.joined(separator: " -> "))")
+            result.append(
+                "holds \(asset.subModels.map { "\($0.name.isEmpty ? "a model" : $0.name) (\($0.asset.typeName))" }.joined(separator: " -> "))")
         }
         if let network = asset.network {
             let hasImage = firstImageInputName != nil

@@ -76,18 +76,19 @@ extension Session {
 
     /// Pictures brought to their inputs' sizes, as tensors (1, C, H, W).
     package func tensors(of images: [String: ImageRequest]) throws -> [String: Tensor] {
-        try Dictionary(uniqueKeysWithValues: images.map { name, image in
-            guard let feature = model.imageInput(named: name) else {
-                throw NeedletailError(.invalidInput, "\(model.name): input '\(name)' takes no image")
-            }
-            let size = image.size ?? (feature.width, feature.height)
-            let shape = try NeedletailError.wrapping(.invalidImage) {
-                try Shape(checking: [1, feature.color.channelCount, size.height, size.width])
-            }
-            let buffer = try TensorBuffer(byteCount: shape.count * MemoryLayout<Float>.stride)
-            try render(image, input: name, into: buffer, batchIndex: 0)
-            return (name, try Tensor(NTTensor.Tensor(.float32(shape), buffer: buffer)))
-        })
+        try Dictionary(
+            uniqueKeysWithValues: images.map { name, image in
+                guard let feature = model.imageInput(named: name) else {
+                    throw NeedletailError(.invalidInput, "\(model.name): input '\(name)' takes no image")
+                }
+                let size = image.size ?? (feature.width, feature.height)
+                let shape = try NeedletailError.wrapping(.invalidImage) {
+                    try Shape(checking: [1, feature.color.channelCount, size.height, size.width])
+                }
+                let buffer = try TensorBuffer(byteCount: shape.count * MemoryLayout<Float>.stride)
+                try render(image, input: name, into: buffer, batchIndex: 0)
+                return (name, try Tensor(NTTensor.Tensor(.float32(shape), buffer: buffer)))
+            })
     }
 
     /// Brings one picture to its input's size and writes it as image `batchIndex` of the buffer.

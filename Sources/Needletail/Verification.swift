@@ -16,7 +16,12 @@ final class Verification: @unchecked Sendable {
 
     /// Compares `state`'s outputs with the reference for `state`'s inputs, once. Throws naming the first layer that differs.
     func check(_ plan: ExecutionPlan, _ state: ExecutionState, model: String) throws {
-        guard lock.withLock({ () -> Bool in defer { isDone = true }; return !isDone }) else { return }
+        guard
+            lock.withLock({ () -> Bool in
+                defer { isDone = true }
+                return !isDone
+            })
+        else { return }
         let graph = plan.graph
         let inputs = try zip(graph.inputs, state.inputs).map { id, buffer in
             try NTTensor.Tensor(graph[id].type) {

@@ -1,7 +1,7 @@
 @_exported import CoreGraphics
 @_exported import CoreImage
-@_exported import ImageIO
 import Foundation
+@_exported import ImageIO
 import NTImage
 
 /// A picture with the orientation it is to be shown in. Immutable.

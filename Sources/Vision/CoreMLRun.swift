@@ -29,7 +29,8 @@ struct CoreMLRun {
         guard region.isValid else {
             throw VNError(
                 .invalidArgument,
-                "The region of interest (\(region.x), \(region.y), \(region.width), \(region.height)) is not within the normalized bounds of [0.0, 0.0, 1.0, 1.0]")
+                "The region of interest (\(region.x), \(region.y), \(region.width), \(region.height)) is not within the normalized bounds of [0.0, 0.0, 1.0, 1.0]"
+            )
         }
         do {
             return try run(image)

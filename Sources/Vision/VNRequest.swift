@@ -46,7 +46,10 @@ open class VNRequest: NSObject, @unchecked Sendable {
         var failure: (any Error)?
         var found: [VNObservation]?
         do {
-            let isCancelled = lock.withLock { () -> Bool in defer { cancelled = false }; return cancelled }
+            let isCancelled = lock.withLock { () -> Bool in
+                defer { cancelled = false }
+                return cancelled
+            }
             if isCancelled { throw VNError(.requestCancelled, "the request was cancelled") }
             guard revision == VNCoreMLRequestRevision1 else {
                 throw VNError(.unsupportedRevision, "revision \(revision) is not supported; expected \(VNCoreMLRequestRevision1)")

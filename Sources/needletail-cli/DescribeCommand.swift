@@ -19,7 +19,11 @@ enum DescribeCommand: Command {
         let steps = arguments.string("--backend") == nil ? nil : try Session(model, configuration: configuration)
         if arguments.has("--json") {
             var object = try json(model)
-            if let steps { object["plan"] = steps.planSteps.map { ["backend": $0.backend, "kernel": $0.kernel, "layers": $0.layers, "output": $0.output] as [String: Any] } }
+            if let steps {
+                object["plan"] = steps.planSteps.map {
+                    ["backend": $0.backend, "kernel": $0.kernel, "layers": $0.layers, "output": $0.output] as [String: Any]
+                }
+            }
             try Console.print(Console.json(object))
             return 0
         }
@@ -27,7 +31,9 @@ enum DescribeCommand: Command {
         if let session = steps {
             try Console.print("\nplan on \(session.backendDescription): \(session.backendReason)")
             for step in session.planSteps {
-                try Console.print("  \(step.backend.padding(toLength: 10, withPad: " ", startingAt: 0)) \(step.kernel)  \(step.output)  \(step.layers.joined(separator: " + "))")
+                try Console.print(
+                    "  \(step.backend.padding(toLength: 10, withPad: " ", startingAt: 0)) \(step.kernel)  \(step.output)  \(step.layers.joined(separator: " + "))"
+                )
             }
             for fallback in session.fallbacks { try Console.print("  fallback: \(fallback)") }
         }
@@ -60,7 +66,8 @@ enum DescribeCommand: Command {
         lines.append("layers: \(layers.count), weights \(layers.reduce(0) { $0 + $1.weightByteCount }) bytes")
         for layer in layers {
             let weights = layer.weights.isEmpty ? "" : "  [\(layer.weights)]"
-            lines.append("  \(layer.name): \(layer.type)  \(layer.inputs.joined(separator: ", ")) -> \(layer.outputs.joined(separator: ", "))\(weights)")
+            lines.append(
+                "  \(layer.name): \(layer.type)  \(layer.inputs.joined(separator: ", ")) -> \(layer.outputs.joined(separator: ", "))\(weights)")
         }
         return lines.joined(separator: "\n")
     }

@@ -76,18 +76,23 @@ final class ConvolutionKernelTests: XCTestCase {
 
     private func checkConvolution(_ window: nt_window, _ channels: Int, _ outputs: Int, _ groups: Int, _ isa: UInt32) {
         var random = KernelNumbers(seed: channels * 31 + outputs)
-        let batch = 2, strideX = groups == 1 && outputs % 2 == 0 ? channels : channels + 3, strideY = outputs + 2
+        let batch = 2
+        let strideX = groups == 1 && outputs % 2 == 0 ? channels : channels + 3
+        let strideY = outputs + 2
         let pixels = batch * window.out_height * window.out_width
         let x = KernelMemory(batch * window.in_height * window.in_width * strideX) {
             $0 % strideX < channels ? random.next(-3...3) : .nan
         }
-        let taps = window.kernel_height * window.kernel_width, depth = channels / groups, perGroup = outputs / groups
+        let taps = window.kernel_height * window.kernel_width
+        let depth = channels / groups
+        let perGroup = outputs / groups
         let weights = (0..<(outputs * taps * depth)).map { _ in random.next(-3...3) }
         let bias = (0..<outputs).map { _ in random.next(-5...5) }
         let kernel = nt_gemm_choose(pixels, perGroup, taps * depth, isa)!
         let packedStride = nt_gemm_packed_count(kernel, perGroup, taps, depth)
         let biasStride = nt_gemm_bias_count(kernel, perGroup)
-        let packed = KernelMemory(packedStride * groups), packedBias = KernelMemory(biasStride * groups) { _ in 0 }
+        let packed = KernelMemory(packedStride * groups)
+        let packedBias = KernelMemory(biasStride * groups) { _ in 0 }
         for g in 0..<groups {
             weights.withUnsafeBufferPointer {
                 nt_gemm_pack(
@@ -115,7 +120,8 @@ final class ConvolutionKernelTests: XCTestCase {
             for pixel in 0..<pixels {
                 for o in 0..<outputs where y.start[pixel * strideY + o] != expected[pixel * outputs + o] {
                     XCTFail(
-                        "\(String(cString: kernel.pointee.name)) \(window) parts \(parts): [\(pixel), \(o)] is \(y.start[pixel * strideY + o]), expected \(expected[pixel * outputs + o])")
+                        "\(String(cString: kernel.pointee.name)) \(window) parts \(parts): [\(pixel), \(o)] is \(y.start[pixel * strideY + o]), expected \(expected[pixel * outputs + o])"
+                    )
                     return
                 }
                 for o in outputs..<strideY { XCTAssertTrue(y.start[pixel * strideY + o].isNaN, "wrote past a pixel") }
@@ -141,13 +147,17 @@ final class ConvolutionKernelTests: XCTestCase {
 
     private func checkDepthwise(_ window: nt_window, _ channels: Int, _ isa: UInt32) {
         var random = KernelNumbers(seed: channels)
-        let batch = 2, taps = window.kernel_height * window.kernel_width, strideX = channels + 1, strideY = channels + 2
+        let batch = 2
+        let taps = window.kernel_height * window.kernel_width
+        let strideX = channels + 1
+        let strideY = channels + 2
         let x = KernelMemory(batch * window.in_height * window.in_width * strideX, offset: 3) {
             $0 % strideX < channels ? random.next(-4...4) : .nan
         }
         let weights = (0..<(channels * taps)).map { _ in random.next(-4...4) }
         let padded = nt_depthwise_padded(channels)
-        let packed = KernelMemory(padded * taps), bias = KernelMemory(padded) { $0 < channels ? random.next(-4...4) : 0 }
+        let packed = KernelMemory(padded * taps)
+        let bias = KernelMemory(padded) { $0 < channels ? random.next(-4...4) : 0 }
         nt_depthwise_pack(channels, taps, weights, packed.start)
         var image = nt_depthwise_image(
             window: window, batch: batch, channels: channels, x_stride: strideX, y_stride: strideY,
@@ -186,12 +196,14 @@ final class ConvolutionKernelTests: XCTestCase {
 
     private func checkStem(_ window: nt_window, _ channels: Int, _ outputs: Int, _ isa: UInt32) {
         var random = KernelNumbers(seed: outputs)
-        let batch = 2, plane = window.in_height * window.in_width
+        let batch = 2
+        let plane = window.in_height * window.in_width
         let taps = window.kernel_height * window.kernel_width
         let x = KernelMemory(batch * channels * plane) { _ in random.next(-4...4) }
         // [outputs][channels][kh][kw]
         let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-3...3) }
-        let scale: [Float] = (0..<channels).map { Float($0 + 2) }, offset: [Float] = (0..<channels).map { Float($0 - 1) }
+        let scale: [Float] = (0..<channels).map { Float($0 + 2) }
+        let offset: [Float] = (0..<channels).map { Float($0 - 1) }
         var nhwc = [Float](repeating: 0, count: batch * plane * channels)
         for n in 0..<batch {
             for c in 0..<channels {
@@ -249,8 +261,12 @@ final class ConvolutionKernelTests: XCTestCase {
 
     private func checkSeparable(_ window: nt_window, strip: Int, expansion: Bool, _ isa: UInt32) {
         var random = KernelNumbers(seed: strip)
-        let batch = 2, narrow = 6, wide = expansion ? 37 : 6, outputs = 21
-        let inputs = batch * window.in_height * window.in_width, pixels = batch * window.out_height * window.out_width
+        let batch = 2
+        let narrow = 6
+        let wide = expansion ? 37 : 6
+        let outputs = 21
+        let inputs = batch * window.in_height * window.in_width
+        let pixels = batch * window.out_height * window.out_width
         let taps = window.kernel_height * window.kernel_width
         let x = KernelMemory(inputs * narrow) { _ in random.unit() }
         let kernel = nt_gemm_choose(pixels, outputs, wide, isa)!
@@ -272,7 +288,9 @@ final class ConvolutionKernelTests: XCTestCase {
             window: window, batch: batch, channels: wide, x_stride: wide, y_stride: wide, kernel: nt_depthwise_choose(wide, isa),
             weights: weights.start, bias: bias.start, activation: Self.activation(0, 6, isa: isa))
         let residual = KernelMemory(pixels * outputs) { _ in random.unit() }
-        let expanded = KernelMemory(inputs * wide), middle = KernelMemory(pixels * wide), expected = KernelMemory(pixels * outputs)
+        let expanded = KernelMemory(inputs * wide)
+        let middle = KernelMemory(pixels * wide)
+        let expected = KernelMemory(pixels * outputs)
         if expansion {
             nt_gemm_run(
                 kernel, inputs, wide, narrow, x.start, narrow, expand.packed, expand.bias, expanded.start, wide, nil, 0, 0, 6)

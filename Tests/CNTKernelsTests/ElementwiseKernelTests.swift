@@ -148,8 +148,11 @@ final class ElementwiseKernelTests: XCTestCase {
             for n in [1, 5, 16, 37] {
                 for step in [0, 1] {
                     var random = KernelNumbers(seed: n)
-                    let x = KernelMemory(n) { _ in random.next(-9...9) }, s = KernelMemory(n) { _ in random.next(-9...9) }
-                    let b = KernelMemory(n) { _ in random.next(-9...9) }, y = KernelMemory(n), z = KernelMemory(n)
+                    let x = KernelMemory(n) { _ in random.next(-9...9) }
+                    let s = KernelMemory(n) { _ in random.next(-9...9) }
+                    let b = KernelMemory(n) { _ in random.next(-9...9) }
+                    let y = KernelMemory(n)
+                    let z = KernelMemory(n)
                     kernel.affine(n, x.start, s.start, b.start, step, -20, 30, y.start)
                     kernel.prelu(n, x.start, s.start, step, z.start)
                     XCTAssertTrue(y.isIntact && z.isIntact)

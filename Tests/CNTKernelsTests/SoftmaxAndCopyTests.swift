@@ -18,7 +18,8 @@ final class SoftmaxAndCopyTests: XCTestCase {
                     for o in 0..<outer {
                         for i in 0..<inner {
                             let lane = (0..<extent).map { Double(x.start[(o * extent + $0) * inner + i]) }
-                            let top = lane.max()!, total = lane.reduce(0) { $0 + exp($1 - top) }
+                            let top = lane.max()!
+                            let total = lane.reduce(0) { $0 + exp($1 - top) }
                             for k in 0..<extent {
                                 let expected = isLog ? lane[k] - top - log(total) : exp(lane[k] - top) / total
                                 XCTAssertEqual(

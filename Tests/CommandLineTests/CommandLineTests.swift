@@ -174,7 +174,10 @@ final class CommandLineTests: XCTestCase {
     }
 
     func testHelpEverywhere() throws {
-        for arguments in [["--help"], ["tune", "--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"], ["bench", "--help"]] {
+        for arguments in [
+            ["--help"], ["tune", "--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"],
+            ["bench", "--help"],
+        ] {
             let result = try Tool.run(arguments)
             XCTAssertEqual(result.status, 0)
             XCTAssertTrue(result.output.hasPrefix("usage: needletail"), result.output)

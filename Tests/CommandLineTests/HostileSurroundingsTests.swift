@@ -26,8 +26,10 @@ final class HostileSurroundingsTests: XCTestCase {
     }
 
     func testAFullStandardOutputIsAnError() throws {
-        for arguments in [["--help"], ["devices"], ["describe", emotion], ["describe", emotion, "--json"],
-            ["classify", emotion, face, "--backend", "cpu"], ["classify", emotion, face, "--json", "--backend", "cpu"]] {
+        for arguments in [
+            ["--help"], ["devices"], ["describe", emotion], ["describe", emotion, "--json"],
+            ["classify", emotion, face, "--backend", "cpu"], ["classify", emotion, face, "--json", "--backend", "cpu"],
+        ] {
             try assertFails(arguments, mentions: "standard output", output: "/dev/full")
         }
     }
@@ -59,7 +61,13 @@ final class HostileSurroundingsTests: XCTestCase {
         var index = model.count / 2
         var changed = 0
         while index + 3 < model.count, changed < 2000 {
-            if model[index + 3] == 0x3d { model.replaceSubrange(index..<(index + 4), with: [0, 0, 0xc0, 0x7f]); changed += 1; index += 4 } else { index += 1 }
+            if model[index + 3] == 0x3d {
+                model.replaceSubrange(index..<(index + 4), with: [0, 0, 0xc0, 0x7f])
+                changed += 1
+                index += 4
+            } else {
+                index += 1
+            }
         }
         let broken = folder.appendingPathComponent("nan.mlmodel")
         try model.write(to: broken)

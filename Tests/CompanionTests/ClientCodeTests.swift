@@ -36,10 +36,11 @@ final class ClientCodeTests: XCTestCase {
 
     /// The usual way from a picture to a pixel buffer.
     private func pixelBuffer(from image: CGImage, width: Int, height: Int) -> CVPixelBuffer? {
-        let attributes = [
-            kCVPixelBufferCGImageCompatibilityKey: kCFBooleanTrue!,
-            kCVPixelBufferCGBitmapContextCompatibilityKey: kCFBooleanTrue!,
-        ] as CFDictionary
+        let attributes =
+            [
+                kCVPixelBufferCGImageCompatibilityKey: kCFBooleanTrue!,
+                kCVPixelBufferCGBitmapContextCompatibilityKey: kCFBooleanTrue!,
+            ] as CFDictionary
         var buffer: CVPixelBuffer?
         let status = CVPixelBufferCreate(kCFAllocatorDefault, width, height, kCVPixelFormatType_32ARGB, attributes, &buffer)
         guard status == kCVReturnSuccess, let pixelBuffer = buffer else { return nil }

@@ -25,10 +25,11 @@ final class ImageSourceTests: XCTestCase {
 
     func testThumbnail() throws {
         let source = try XCTUnwrap(CGImageSourceCreateWithURL(url("exif_6.jpg") as CFURL, nil))
-        let options = [
-            kCGImageSourceCreateThumbnailFromImageAlways: true, kCGImageSourceCreateThumbnailWithTransform: true,
-            kCGImageSourceThumbnailMaxPixelSize: 8,
-        ] as [CFString: Any] as CFDictionary
+        let options =
+            [
+                kCGImageSourceCreateThumbnailFromImageAlways: true, kCGImageSourceCreateThumbnailWithTransform: true,
+                kCGImageSourceThumbnailMaxPixelSize: 8,
+            ] as [CFString: Any] as CFDictionary
         let thumbnail = try XCTUnwrap(CGImageSourceCreateThumbnailAtIndex(source, 0, options))
         XCTAssertEqual([thumbnail.width, thumbnail.height], [4, 8])
     }

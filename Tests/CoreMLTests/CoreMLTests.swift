@@ -48,7 +48,8 @@ final class CoreMLTests: XCTestCase {
         let model = try model()
         let array = try MLMultiArray(shape: [1, 64, 64], dataType: .double)
         XCTAssertEqual(array.count, 4096)
-        let buffer = try XCTUnwrap(try MLFeatureValue(imageAt: face, pixelsWide: 64, pixelsHigh: 64, pixelFormatType: kCVPixelFormatType_OneComponent8).imageBufferValue)
+        let buffer = try XCTUnwrap(
+            try MLFeatureValue(imageAt: face, pixelsWide: 64, pixelsHigh: 64, pixelFormatType: kCVPixelFormatType_OneComponent8).imageBufferValue)
         let batch = MLArrayBatchProvider(
             array: try (0..<3).map { _ in try MLDictionaryFeatureProvider(dictionary: ["image": buffer]) })
         let results = try model.predictions(fromBatch: batch)

@@ -39,7 +39,8 @@ final class OperatorCaseTests: XCTestCase {
             for fallback in try BackendCheck.fallbacks(test, on: backend) {
                 if fallback.reason == "no kernel", rare.contains(fallback.operatorKind) { continue }
                 XCTAssertTrue(
-                    ["a tensor without elements", "weights that are computed", "scales that are computed", "slopes that are computed"].contains(fallback.reason),
+                    ["a tensor without elements", "weights that are computed", "scales that are computed", "slopes that are computed"].contains(
+                        fallback.reason),
                     "\(test): \(fallback.operatorKind): \(fallback.reason)")
             }
         }

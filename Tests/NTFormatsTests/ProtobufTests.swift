@@ -1,6 +1,5 @@
-import XCTest
-
 import NTFormats
+import XCTest
 
 final class ProtobufTests: XCTestCase {
     private func message(_ bytes: [UInt8]) -> ProtobufMessage { ProtobufMessage(ByteSlice(ByteStorage(copying: bytes))) }

@@ -309,11 +309,13 @@ final class OperatorTests: XCTestCase {
     /// Operators that follow a convolution read its channels-last result.
     func testAfterConvolution() throws {
         let followers: [(String, any Operator)] = [
-            ("softmax", Softmax(axis: 1)), ("mvn", MeanVarianceNormalization(axes: [2, 3], epsilon: 1e-3)), ("lrn", LocalResponseNormalization(size: 3, alpha: 1, beta: 0.7, k: 1)),
+            ("softmax", Softmax(axis: 1)), ("mvn", MeanVarianceNormalization(axes: [2, 3], epsilon: 1e-3)),
+            ("lrn", LocalResponseNormalization(size: 3, alpha: 1, beta: 0.7, k: 1)),
             ("reshape", Reshape([2, 12 * 20])), ("group", Reshape([2, 3, 4, 4, 5])), ("transpose", Transpose([0, 2, 3, 1])),
             ("mean", Reduce(.mean, axes: [2, 3])), ("sum", Reduce(.sum, axes: [1], keepsDimensions: false)), ("argument", ArgReduce(axis: 1)),
             ("top", TopK(k: 3, axis: 1)), ("resize", Resize(.bilinear, to: Size2D(8, 9), coordinates: .halfPixel)),
-            ("pad", Pad(.constant(0), before: [0, 0, 1, 1], after: [0, 0, 1, 1])), ("reflect", Pad(.reflection, before: [0, 1, 1, 1], after: [0, 0, 1, 1])),
+            ("pad", Pad(.constant(0), before: [0, 0, 1, 1], after: [0, 0, 1, 1])),
+            ("reflect", Pad(.reflection, before: [0, 1, 1, 1], after: [0, 0, 1, 1])),
             ("tile", Tile([1, 2, 1, 2])), ("slice", Slice(begins: [0, 1, 0, 4], extents: [2, 5, 2, 3], strides: [1, 2, 2, -1])),
             ("reverse", Reverse(axes: [1])), ("split", Split(axis: 1, sizes: [5, 7])), ("blocks", RearrangeBlocks(.pixelShuffle, block: 2)),
             ("pool", Pool(.maximum, kernel: Size2D(2, 2))), ("unary", Unary(.silu)),

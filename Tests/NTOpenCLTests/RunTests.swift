@@ -49,7 +49,11 @@ final class RunTests: XCTestCase {
         for (index, (backend, step)) in plan.steps.enumerated() {
             XCTAssertEqual(backend, "opencl")
             XCTAssertEqual(step.layers, [graph.nodes[index].name])
-            if step.kernel == "view" { XCTAssertEqual(profile.seconds[index], 0) } else { XCTAssertGreaterThan(profile.seconds[index], 0, step.kernel) }
+            if step.kernel == "view" {
+                XCTAssertEqual(profile.seconds[index], 0)
+            } else {
+                XCTAssertGreaterThan(profile.seconds[index], 0, step.kernel)
+            }
         }
     }
 

@@ -65,7 +65,9 @@ final class HalfPrecisionTests: XCTestCase {
         for upper in UInt16(0)..<0x7f80 {
             let base = UInt32(upper) << 16
             let even = upper & 1 == 0 ? upper : upper + 1
-            for (bits, expected) in [(base, upper), (base + 0x7fff, upper), (base + 0x8000, even), (base + 0x8001, upper + 1), (base + 0xffff, upper + 1)] {
+            for (bits, expected) in [
+                (base, upper), (base + 0x7fff, upper), (base + 0x8000, even), (base + 0x8001, upper + 1), (base + 0xffff, upper + 1),
+            ] {
                 if HalfPrecision.bfloat16(from: Float(bitPattern: bits)) != expected
                     || HalfPrecision.bfloat16(from: -Float(bitPattern: bits)) != expected | 0x8000
                 {

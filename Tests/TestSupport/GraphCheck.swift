@@ -25,7 +25,9 @@ package enum GraphCheck {
                 problems.append("\(name): \(error)")
             }
         }
-        for value in graph.values { if let constant = value.constant, constant.type != value.type { problems.append("constant '\(value.name)' has another type") } }
+        for value in graph.values {
+            if let constant = value.constant, constant.type != value.type { problems.append("constant '\(value.name)' has another type") }
+        }
         for id in graph.outputs where !known.contains(id) { problems.append("output '\(graph[id].name)' is not computed") }
         if Set(graph.outputs).count != graph.outputs.count { problems.append("two outputs are one value") }
         return problems

@@ -8,7 +8,9 @@ package enum RandomGraph {
     package static func make(seed: Int, nodeCount: Int = 24) throws -> (graph: Graph, inputs: [Tensor]) {
         var builder = CaseBuilder(name: "random \(seed)")
         let channels = builder.random.integer(1...9)
-        var pool = [try builder.input([builder.random.integer(1...2), channels, builder.random.integer(3...9), builder.random.integer(3...9)], .unit)]
+        var pool = [
+            try builder.input([builder.random.integer(1...2), channels, builder.random.integer(3...9), builder.random.integer(3...9)], .unit)
+        ]
         if seed % 4 == 0 { pool.append(try builder.input(builder.shape(pool[0]), .unit)) }
         while builder.graph.nodes.count < nodeCount {
             // Mostly the newest value, so that chains form.
@@ -76,7 +78,8 @@ package enum RandomGraph {
         case 0, 1: return try b.add(ChannelAffine(axis: b.random.choice([1, -3])), x, b.constant([channels], scale), b.constant([channels], scale))
         case 2: return try b.add(Binary(b.random.choice([.add, .subtract, .multiply])), x, b.constant([channels, 1, 1], scale))
         case 3: return try b.add(Binary(b.random.choice([.add, .subtract, .multiply])), b.constant([1, channels, 1, 1], scale), x)
-        case 4: return try b.add(Binary(b.random.choice([.add, .multiply, .maximum, .minimum, .divide])), x, b.scalar(b.random.choice([0.5, 1.5, -2])))
+        case 4:
+            return try b.add(Binary(b.random.choice([.add, .multiply, .maximum, .minimum, .divide])), x, b.scalar(b.random.choice([0.5, 1.5, -2])))
         default: return try b.add(Binary(.subtract), b.scalar(1), x)
         }
     }
@@ -123,7 +126,8 @@ package enum RandomGraph {
         case 1: return try b.add(Reshape(shape), try b.add(Reshape([shape.count]), x))
         case 2: return try b.add(Pad(.constant(0), before: [0, 0, 0, 0], after: [0, 0, 0, 0]), x)
         case 3: return try b.add(Transpose([0, 1, 3, 2]), x)
-        default: return try b.add(Slice(begins: [0, 0, 0, 0], extents: [shape[0], max(1, shape[1] / 2), shape[2], shape[3]], strides: [1, 1, 1, 1]), x)
+        default:
+            return try b.add(Slice(begins: [0, 0, 0, 0], extents: [shape[0], max(1, shape[1] / 2), shape[2], shape[3]], strides: [1, 1, 1, 1]), x)
         }
     }
 
@@ -134,7 +138,9 @@ package enum RandomGraph {
         if b.shape(source)[2] > 3, b.shape(source)[3] > 3 {
             let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
             return try b.add(
-                Pool(function, kernel: Size2D(3, 3), strides: Size2D(1, 1), padding: b.random.choice([one, .zero]), countsPadding: b.random.integer(0...1) == 0),
+                Pool(
+                    function, kernel: Size2D(3, 3), strides: Size2D(1, 1), padding: b.random.choice([one, .zero]),
+                    countsPadding: b.random.integer(0...1) == 0),
                 source)
         }
         return try b.add(Pool(function, kernel: Size2D(shape[2], shape[3])), x)

@@ -54,7 +54,8 @@ final class VisionTests: XCTestCase {
 
     func testTurnedPixelsAndTheirOrientationGiveTheSameConfidence() throws {
         let url = photos.appendingPathComponent("face.png")
-        let upright = CIImage(cgImage: try XCTUnwrap(CGImageSourceCreateImageAtIndex(try XCTUnwrap(CGImageSourceCreateWithURL(url as CFURL, nil)), 0, nil)))
+        let upright = CIImage(
+            cgImage: try XCTUnwrap(CGImageSourceCreateImageAtIndex(try XCTUnwrap(CGImageSourceCreateWithURL(url as CFURL, nil)), 0, nil)))
         let request = VNCoreMLRequest(model: try model("Emotion.mlmodel"))
         try VNImageRequestHandler(ciImage: upright).perform([request])
         let expected = try XCTUnwrap(best(request)).1

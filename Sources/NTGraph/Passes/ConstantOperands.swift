@@ -88,7 +88,9 @@ package struct ConstantOperands: Pass {
     private static func rewriteProduct(_ rewriter: inout Rewriter, _ index: Int, _ node: Node, _ op: MatMul) throws -> Bool {
         guard !op.transposeA, let matrix = rewriter.constant(node.inputs[1]), matrix.shape.rank == 2 else { return false }
         // Dense weights are [O, K].
-        let weights = op.transposeB ? node.inputs[1]
+        let weights =
+            op.transposeB
+            ? node.inputs[1]
             : rewriter.addConstant(try Transpose([1, 0]).evaluate([matrix])[0], name: node.name)
         rewriter.replace(index, op: Dense(), inputs: [node.inputs[0], weights])
         return true

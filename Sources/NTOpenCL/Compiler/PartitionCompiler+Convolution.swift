@@ -145,7 +145,8 @@ extension PartitionCompiler {
             source, "nt_convolution", macros: macros,
             [
                 .storage(x.storage), .storage(weights), .storage(bias), .storage(residual.storage), .storage(out.storage),
-                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(c.residual == nil ? 0 : 1), .int(x.offset),
+                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(c.residual == nil ? 0 : 1),
+                .int(x.offset),
                 .int(out.offset), .int(residual.offset), .int(x.strides[0]), .int(x.strides[2]), .int(pixelStride),
                 .int(x.strides[1]), .int(out.pixelStride), .int(residual.pixelStride), .int(x.dims[2]), .int(x.dims[3]),
                 .int(out.dims[2]), .int(out.dims[3]), .int(c.kernel.height), .int(c.kernel.width), .int(c.strides.height),

@@ -48,7 +48,8 @@ extension PartitionCompiler {
         let inputs = try node.inputs.map { try tensor($0) }
         let dims = outputShape().dims
         let axis = try OperatorError.normalizedAxis(op.axis, rank: dims.count)
-        let out = try makeTensor(dims, order: inputs.first { $0.count > 0 }?.denseOrder ?? DeviceTensor.rowMajor(dims.count), type: resultType(inputs))
+        let out = try makeTensor(
+            dims, order: inputs.first { $0.count > 0 }?.denseOrder ?? DeviceTensor.rowMajor(dims.count), type: resultType(inputs))
         var start = 0
         for input in inputs {
             try emitPointwise([input], into: out.sliced(axis: axis, start: start, extent: input.dims[axis]))

@@ -6,7 +6,9 @@ extension PartitionCompiler {
     static func refusal(of node: Node, in graph: Graph) -> String? {
         func isConstant(_ index: Int) -> Bool { graph.constant(node.inputs[index]) != nil }
         let types = graph.types(node.inputs + node.outputs)
-        if let large = types.first(where: { $0.shape.count > Int(Int32.max) }) { return "a tensor of shape \(large.shape) has more than 2^31 - 1 elements" }
+        if let large = types.first(where: { $0.shape.count > Int(Int32.max) }) {
+            return "a tensor of shape \(large.shape) has more than 2^31 - 1 elements"
+        }
         switch node.op {
         case let op as Convolution:
             return isConstant(1) && (!op.hasBias || isConstant(2)) ? nil : "its weights are computed at run time"

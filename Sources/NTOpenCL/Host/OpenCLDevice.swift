@@ -49,7 +49,8 @@ package struct OpenCLDevice: @unchecked Sendable {
         let type = try query.number(CL_DEVICE_TYPE, as: cl_device_type.self)
         kind =
             type & UInt64(CL_DEVICE_TYPE_GPU) != 0
-            ? .gpu : type & UInt64(CL_DEVICE_TYPE_CPU) != 0
+            ? .gpu
+            : type & UInt64(CL_DEVICE_TYPE_CPU) != 0
                 ? .cpu : type & UInt64(CL_DEVICE_TYPE_ACCELERATOR) != 0 ? .accelerator : .other
         computeUnits = max(1, Int(try query.number(CL_DEVICE_MAX_COMPUTE_UNITS, as: cl_uint.self)))
         clockMHz = Int((try? query.number(CL_DEVICE_MAX_CLOCK_FREQUENCY, as: cl_uint.self)) ?? 0)

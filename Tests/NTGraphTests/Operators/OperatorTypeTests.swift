@@ -206,7 +206,10 @@ final class OperatorTypeTests: XCTestCase {
                 var shapes = golden.inputs.map { Shape($0.shape) }
                 switch random.integer(0...3) {
                 case 0: shapes = (0..<random.integer(0...4)).map { _ in Shape((0..<random.integer(0...4)).map { _ in random.integer(0...4) }) }
-                case 1: if !shapes.isEmpty { shapes[random.integer(0...(shapes.count - 1))] = Shape((0..<random.integer(0...5)).map { _ in random.integer(0...5) }) }
+                case 1:
+                    if !shapes.isEmpty {
+                        shapes[random.integer(0...(shapes.count - 1))] = Shape((0..<random.integer(0...5)).map { _ in random.integer(0...5) })
+                    }
                 default:
                     let place = random.integer(0...(shapes.count - 1))
                     if shapes[place].rank > 0 { shapes[place][random.integer(0...(shapes[place].rank - 1))] = random.integer(0...6) }

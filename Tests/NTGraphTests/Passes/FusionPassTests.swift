@@ -58,7 +58,8 @@ final class FusionPassTests: PassTestCase {
             try b.output(try b.add(Unary(.linear(0.3, 0.9)), y))
         }
         let constants = graph.nodes[0].inputs.dropFirst().compactMap { graph.constant($0)?.floats[0] }
-        XCTAssertEqual(constants, [Float(Double(Float(0.1)) * Double(Float(0.3))), Float(Double(Float(0.7)) * Double(Float(0.3)) + Double(Float(0.9)))])
+        XCTAssertEqual(
+            constants, [Float(Double(Float(0.1)) * Double(Float(0.3))), Float(Double(Float(0.7)) * Double(Float(0.3)) + Double(Float(0.9)))])
     }
 
     func testAffinesFoldIntoTheLayerAfter() throws {
@@ -198,7 +199,8 @@ final class FusionPassTests: PassTestCase {
         XCTAssertEqual(try padded(pad, Pool(.average, kernel: three, padding: Self.one)), ["Pad", "Pool"], "its own padding is not counted")
         XCTAssertEqual(
             try padded(Pad(.constant(1), before: [0, 0, 1, 1], after: [0, 0, 1, 1]), Convolution(), weights: [2, 3, 3, 3]), ["Pad", "Convolution"])
-        XCTAssertEqual(try padded(Pad(.replication, before: [0, 0, 1, 1], after: [0, 0, 1, 1]), Convolution(), weights: [2, 3, 3, 3]), ["Pad", "Convolution"])
+        XCTAssertEqual(
+            try padded(Pad(.replication, before: [0, 0, 1, 1], after: [0, 0, 1, 1]), Convolution(), weights: [2, 3, 3, 3]), ["Pad", "Convolution"])
         XCTAssertEqual(
             try padded(Pad(.constant(0), before: [0, 1, 1, 1], after: [0, 0, 1, 1]), Convolution(), weights: [2, 4, 3, 3]), ["Pad", "Convolution"],
             "channels are padded as well")
@@ -246,7 +248,9 @@ final class FusionPassTests: PassTestCase {
     }
 
     func testWhatDoesNotFuse() throws {
-        func kinds(_ body: (inout CaseBuilder) throws -> Void) throws -> [String] { try apply(ActivationFusion(), tolerance: .float32, body: body).kinds }
+        func kinds(_ body: (inout CaseBuilder) throws -> Void) throws -> [String] {
+            try apply(ActivationFusion(), tolerance: .float32, body: body).kinds
+        }
         XCTAssertEqual(
             try kinds { b in
                 let y = try b.convolution(b.input([1, 3, 4, 4]), outputs: 2, kernel: .one)
@@ -267,7 +271,8 @@ final class FusionPassTests: PassTestCase {
             try kinds { b in
                 try b.output(try b.add(Unary(.sin), b.convolution(b.input([1, 3, 4, 4]), outputs: 2, kernel: .one)))
             }, ["Convolution", "Unary"], "no activation of networks")
-        XCTAssertEqual(try kinds { b in try b.output(try b.add(Unary(.relu), b.add(Binary(.less), b.input([4]), b.input([4])))) }, ["Binary", "Unary"])
+        XCTAssertEqual(
+            try kinds { b in try b.output(try b.add(Unary(.relu), b.add(Binary(.less), b.input([4]), b.input([4])))) }, ["Binary", "Unary"])
         XCTAssertEqual(try kinds { b in try b.output(try b.add(Unary(.relu), b.add(Softmax(axis: 0), b.input([4])))) }, ["Softmax", "Unary"])
     }
 
@@ -300,7 +305,9 @@ final class FusionPassTests: PassTestCase {
     }
 
     func testSumsThatStay() throws {
-        func kinds(_ body: (inout CaseBuilder) throws -> Void) throws -> [String] { try apply(ResidualFusion(), tolerance: .float32, body: body).kinds }
+        func kinds(_ body: (inout CaseBuilder) throws -> Void) throws -> [String] {
+            try apply(ResidualFusion(), tolerance: .float32, body: body).kinds
+        }
         XCTAssertEqual(
             try kinds { b in
                 let y = try b.convolution(b.input([1, 3, 4, 4]), outputs: 2, kernel: .one)

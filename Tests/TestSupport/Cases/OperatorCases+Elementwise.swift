@@ -47,7 +47,7 @@ extension OperatorCases {
         }
         cases.append(
             OperatorCase(
-                "round ties", Unary(.round), [.input([10], .values([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 8388609]))]))
+                "round ties", Unary(.round), [.input([10], .values([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 8_388_609]))]))
         return cases
     }()
 

@@ -19,7 +19,9 @@ extension OperatorCases {
         }
         cases.append(OperatorCase("large arguments", Softmax(axis: 1), [.input([2, 5], .uniform(200...300))], tolerance: tolerance))
         cases.append(OperatorCase("very negative", Softmax(axis: 1), [.input([2, 5], .values([-1000, -1001, -2000]))], tolerance: tolerance))
-        for (shape, size) in [([1, 1, 2, 2], 5), ([1, 7, 3, 3], 5), ([2, 17, 2, 3], 3), ([1, 16, 4, 4], 1), ([1, 3, 2, 2], 9), ([1, 9, 2, 2], 4)]
+        for (shape, size) in [
+            ([1, 1, 2, 2], 5), ([1, 7, 3, 3], 5), ([2, 17, 2, 3], 3), ([1, 16, 4, 4], 1), ([1, 3, 2, 2], 9), ([1, 9, 2, 2], 4),
+        ]
             as [(Shape, Int)]
         {
             cases.append(

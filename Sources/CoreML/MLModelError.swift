@@ -3,9 +3,9 @@
 /// The domain of errors that `MLModel` and its companions throw.
 public let MLModelErrorDomain = "com.apple.CoreML"
 
-/// What went wrong with a model. Thrown as an `NSError` of domain `MLModelErrorDomain`, so that code written for Apple's systems finds
-/// the same domain and numbers; `localizedDescription` says it for people.
-public struct MLModelError: Error, CustomNSError, LocalizedError, CustomStringConvertible, Sendable {
+/// What went wrong with a model: an `NSError` of domain `MLModelErrorDomain`, so that code written for Apple's systems catches it as such and finds the same
+/// domain and numbers; `localizedDescription` says it for people. Immutable.
+public final class MLModelError: NSError, @unchecked Sendable {
     /// The kinds of error, numbered as on Apple's systems.
     public enum Code: Int, Sendable {
         case generic = 0
@@ -21,18 +21,19 @@ public struct MLModelError: Error, CustomNSError, LocalizedError, CustomStringCo
         case predictionCancelled = 11
     }
 
-    public let code: Code
-    public let description: String
+    /// The kind of error; `code` is its number.
+    public let kind: Code
 
-    public init(_ code: Code, _ description: String = "") {
-        self.code = code
-        self.description = description
+    /// An error of a kind, with a message for people.
+    public init(_ kind: Code, _ message: String = "") {
+        self.kind = kind
+        super.init(domain: MLModelErrorDomain, code: kind.rawValue, userInfo: [NSLocalizedDescriptionKey: message])
     }
 
-    public static var errorDomain: String { MLModelErrorDomain }
-    public var errorCode: Int { code.rawValue }
-    public var errorDescription: String? { description }
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    /// Not decodable: nil.
+    public required init?(coder: NSCoder) { nil }
+
+    public override var description: String { localizedDescription }
 
     public static var generic: Code { .generic }
     public static var featureType: Code { .featureType }
@@ -40,4 +41,8 @@ public struct MLModelError: Error, CustomNSError, LocalizedError, CustomStringCo
     public static var predictionCancelled: Code { .predictionCancelled }
 }
 
-public func ~= (code: MLModelError.Code, error: any Error) -> Bool { (error as? MLModelError)?.code == code }
+/// Matches errors of a kind: `catch MLModelError.io`.
+public func ~= (kind: MLModelError.Code, error: any Error) -> Bool { (error as? MLModelError)?.kind == kind }
+
+/// Compares an error's number with a kind: `error.code == .io`.
+public func == (code: Int, kind: MLModelError.Code) -> Bool { code == kind.rawValue }

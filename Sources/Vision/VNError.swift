@@ -4,8 +4,9 @@ import Foundation
 /// The domain of Vision's errors.
 public let VNErrorDomain = "com.apple.vis"
 
-/// What went wrong with a request. Thrown as an `NSError` of domain `VNErrorDomain`.
-public struct VNError: Error, CustomNSError, LocalizedError, CustomStringConvertible, Sendable {
+/// What went wrong with a request: an `NSError` of domain `VNErrorDomain`, so that code written for Apple's systems catches it as such and finds the same
+/// domain and numbers; `localizedDescription` says it for people. Immutable.
+public final class VNError: NSError, @unchecked Sendable {
     /// The kinds of error, numbered as on Apple's systems.
     public enum Code: Int, Sendable {
         case turiCore = -1
@@ -34,21 +35,26 @@ public struct VNError: Error, CustomNSError, LocalizedError, CustomStringConvert
         case unsupportedComputeDevice = 22
     }
 
-    public let code: Code
-    public let description: String
+    /// The kind of error; `code` is its number.
+    public let kind: Code
 
-    public init(_ code: Code, _ description: String = "") {
-        self.code = code
-        self.description = description
+    /// An error of a kind, with a message for people.
+    public init(_ kind: Code, _ message: String = "") {
+        self.kind = kind
+        super.init(domain: VNErrorDomain, code: kind.rawValue, userInfo: [NSLocalizedDescriptionKey: message])
     }
 
-    public static var errorDomain: String { VNErrorDomain }
-    public var errorCode: Int { code.rawValue }
-    public var errorDescription: String? { description }
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    /// Not decodable: nil.
+    public required init?(coder: NSCoder) { nil }
+
+    public override var description: String { localizedDescription }
 }
 
 /// The name of the codes on Apple's systems.
 public typealias VNErrorCode = VNError.Code
 
-public func ~= (code: VNError.Code, error: any Error) -> Bool { (error as? VNError)?.code == code }
+/// Matches errors of a kind in a pattern.
+public func ~= (kind: VNError.Code, error: any Error) -> Bool { (error as? VNError)?.kind == kind }
+
+/// Compares an error's number with a kind: `error.code == .invalidImage`.
+public func == (code: Int, kind: VNError.Code) -> Bool { code == kind.rawValue }

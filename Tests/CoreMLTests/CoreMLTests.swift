@@ -87,6 +87,30 @@ final class CoreMLTests: XCTestCase {
         XCTAssertThrowsError(try MLModel(contentsOf: URL(string: "https://example.com/X.mlmodel")!))
     }
 
+    /// Client code catches `NSError`, matches kinds, and compares codes.
+    func testErrorsAreCaughtAsOnAppleSystems() {
+        do {
+            _ = try MLModel(contentsOf: URL(fileURLWithPath: "/nowhere/X.mlmodel"))
+            XCTFail("no error")
+        } catch let error as NSError {
+            XCTAssertEqual(error.domain, MLModelErrorDomain)
+            XCTAssertEqual(error.code, 3)
+            XCTAssertTrue(error.code == MLModelError.Code.io)
+        }
+        do {
+            _ = try MLModel(contentsOf: URL(fileURLWithPath: "/nowhere/X.mlmodel"))
+            XCTFail("no error")
+        } catch MLModelError.io {
+        } catch { XCTFail("\(error)") }
+        let loaded = expectation(description: "handler")
+        MLModel.__loadContents(of: emotion, configuration: MLModelConfiguration()) { model, error in
+            XCTAssertNotNil(model)
+            XCTAssertNil(error)
+            loaded.fulfill()
+        }
+        wait(for: [loaded], timeout: 30)
+    }
+
     func testMultiArrays() throws {
         let array = try MLMultiArray(shape: [2, 3], dataType: .float32)
         for index in 0..<6 { array[index] = NSNumber(value: index) }

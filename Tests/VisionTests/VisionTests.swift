@@ -123,7 +123,14 @@ final class VisionTests: XCTestCase {
     func testErrorsReachHandlerAndCaller() throws {
         let seen = Counter()
         let request = VNCoreMLRequest(model: try model("Emotion.mlmodel")) { _, error in
-            seen.add("\((error as NSError?)?.code ?? 0)")
+            seen.add("\((error as? NSError)?.code ?? 0)")
+        }
+        do {
+            try VNImageRequestHandler(data: Data()).perform([VNClassifyImageRequest()])
+            XCTFail("no error")
+        } catch let error as NSError {
+            XCTAssertEqual(error.domain, "com.apple.vis")
+            XCTAssertEqual(error.code, 19)
         }
         XCTAssertThrowsError(try VNImageRequestHandler(data: Data([1, 2, 3])).perform([request])) { error in
             XCTAssertEqual((error as NSError).code, VNErrorCode.invalidImage.rawValue)

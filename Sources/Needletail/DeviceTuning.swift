@@ -25,6 +25,8 @@ public enum DeviceTuning {
             guard let backend = session.backend as? OpenCLBackend, let file = TuningTable.file(for: backend.device) else {
                 throw NeedletailError(.backendUnavailable, "tune: the cache is off, so findings cannot be kept")
             }
+            // Before the measuring, so that a folder that cannot be written costs no time.
+            try backend.tuning.write(to: file)
             let result = try OpenCLTuner(backend).tune(
                 session.defaultPlan.plan.graph, precision: precision.runtimePrecision, progress: { done, total, _ in progress(done, total) })
             try result.table.write(to: file)

@@ -43,15 +43,23 @@ final class DeviceContext: @unchecked Sendable {
         let text = key.sourceText
         let options = key.optionText
         let entry = cache.map { _ in CacheEntryKey(source: text, options: options, device: device) }
-        if let cache, let entry, let binary = cache.load(entry),
-            let program = try? DeviceProgram.load(binary: binary, name: key.source.rawValue, options: options, on: self)
-        {
-            programs[key] = program
-            return program
-        }
+        if let program = cached(entry, key, options) { return program }
+        // One process builds at a time: PoCL's own cache fails builds that run at once, and the others find what the first has stored.
+        let buildLock = cache?.lockBuilds()
+        defer { withExtendedLifetime(buildLock) {} }
+        if buildLock?.hadToWait == true, let program = cached(entry, key, options) { return program }
         let program = try DeviceProgram.build(source: text, name: key.source.rawValue, options: options, on: self)
         builds += 1
         if let cache, let entry, let binary = program.binary() { cache.store(binary, for: entry) }
+        programs[key] = program
+        return program
+    }
+
+    /// The program that the disk cache holds, or nil. The lock is held.
+    private func cached(_ entry: CacheEntryKey?, _ key: ProgramKey, _ options: String) -> DeviceProgram? {
+        guard let cache, let entry, let binary = cache.load(entry),
+            let program = try? DeviceProgram.load(binary: binary, name: key.source.rawValue, options: options, on: self)
+        else { return nil }
         programs[key] = program
         return program
     }

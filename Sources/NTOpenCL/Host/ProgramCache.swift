@@ -53,6 +53,12 @@ package struct ProgramCache: Sendable {
         trim()
     }
 
+    /// The lock that keeps other processes from building at the same time; nil when the folder takes none.
+    func lockBuilds() -> BuildLock? {
+        guard (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil else { return nil }
+        return BuildLock(folder: folder)
+    }
+
     private func url(of key: CacheEntryKey) -> URL { folder.appendingPathComponent(key.fileName) }
 
     /// Removes the entries used longest ago until the rest fits, and what interrupted writers left more than an hour ago.

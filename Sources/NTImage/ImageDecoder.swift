@@ -26,7 +26,9 @@ package enum ImageDecoder {
 
     /// The format, after the checks that need only the bytes' number and beginning.
     static func checkedFormat(of bytes: UnsafeRawBufferPointer) throws -> ImageFileFormat {
-        guard bytes.count > 0 else { throw ImageError(.truncated, "an empty file; expected a JPEG, PNG or WebP picture") }
+        guard bytes.count > 0 else {
+            throw ImageError(.truncated, "an empty file, or a pipe that nobody writes to; expected a JPEG, PNG or WebP picture")
+        }
         guard bytes.count <= ImageLimits.maximumFileByteCount else {
             throw ImageError(.tooLarge, "\(bytes.count) bytes; the limit for a picture is \(ImageLimits.maximumFileByteCount)")
         }

@@ -135,6 +135,10 @@ extension ClassLabel {
 }
 
 extension Session {
+    /// What the self-check of the first prediction has found: the largest difference from the reference, relative to the output's largest value. Nil
+    /// when `verifiesFirstPrediction` is off or nothing has been predicted at the default input shapes yet.
+    public var verification: Double? { defaultPlan.verification.difference }
+
     /// A step of the plan for the default input shapes.
     public struct PlanStep: Sendable {
         public let backend: String

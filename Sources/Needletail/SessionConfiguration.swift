@@ -43,7 +43,7 @@ public struct SessionConfiguration: Sendable {
     public var precision: ComputePrecision
     /// Refuses models of which a layer would run on the slow reference implementation.
     public var requiresKernels: Bool
-    /// Compares the first prediction with the CPU's float32 and fails when it differs or is not finite. See `Session.verification`.
+    /// Compares the first prediction with the reference and fails when it differs or is not finite. See `Session.verification`.
     public var verifiesFirstPrediction: Bool
 
     public init(

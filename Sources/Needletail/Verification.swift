@@ -7,6 +7,10 @@ import NTTensor
 final class Verification: @unchecked Sendable {
     private let lock = NSLock()
     private var isDone = false
+    private var largest: Double?
+
+    /// The largest difference of an output that the check has found, relative to the output's largest value; nil before the check.
+    var difference: Double? { lock.withLock { largest } }
 
     /// The relative difference that a plan may show: the largest absolute difference over the largest absolute value.
     private let tolerance: Double
@@ -33,6 +37,7 @@ final class Verification: @unchecked Sendable {
             let found = UnsafeBufferPointer(
                 start: state.outputs[index].base.assumingMemoryBound(to: Float.self), count: graph[id].type.shape.count)
             let difference = withExtendedLifetime(expected) { Verification.difference(found, expected[index].floats) }
+            lock.withLock { largest = max(largest ?? 0, difference) }
             guard difference > tolerance || difference.isNaN else { continue }
             throw NeedletailError(
                 .executionFailed,

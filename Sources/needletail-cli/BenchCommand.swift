@@ -23,7 +23,7 @@ enum BenchCommand: Command {
         let seconds = try arguments.number("--seconds", in: 0.001...86_400) ?? 2
         let configuration = try CommonFlags.configuration(arguments)
         let start = ContinuousClock.now
-        let session = try Session(Model(contentsOf: URL(fileURLWithPath: modelPath)), configuration: configuration)
+        let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
         let benchmark = try Benchmark(session, batch: batch)
         let loadSeconds = (ContinuousClock.now - start) / .seconds(1)
         if arguments.has("--rounds-from-stdin") { return try answerRounds(benchmark) }
@@ -86,6 +86,7 @@ enum BenchCommand: Command {
                     format: "load        %.1f ms to the first prediction, peak memory %.1f MiB", loadSeconds * 1000,
                     Double(Benchmark.peakMemoryByteCount) / 1_048_576),
             ]
+            if let line = CommonFlags.verification(session) { lines.append(line) }
             lines += benchmark.fallbacks.map { "fallback    \($0)" }
             return lines.joined(separator: "\n")
         }

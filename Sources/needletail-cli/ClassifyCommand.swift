@@ -23,8 +23,9 @@ enum ClassifyCommand: Command {
         let configuration = try CommonFlags.configuration(arguments)
         let asJSON = arguments.has("--json")
 
-        let classifier = try ImageClassifier(
-            contentsOf: URL(fileURLWithPath: modelPath), configuration: configuration, cropAndScale: crop)
+        let files = try images.map { try CommonFlags.url($0, "an image") }
+        let model = try Model(contentsOf: try CommonFlags.url(modelPath, "the model"))
+        let classifier = try ImageClassifier(try CommonFlags.session(model, configuration), cropAndScale: crop)
         if !asJSON { try Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
         // Few images run one by one, so that each shows its own time; many run together.
@@ -33,7 +34,7 @@ enum ClassifyCommand: Command {
             let part = Array(images[start..<min(images.count, start + partCount)])
             if partCount > 1 { Console.progress("\(start) of \(images.count)") }
             let before = ContinuousClock.now
-            let results = classifier.classify(imagesAt: part.map { URL(fileURLWithPath: $0) }, top: top)
+            let results = classifier.classify(imagesAt: Array(files[start..<(start + part.count)]), top: top)
             let milliseconds = (ContinuousClock.now - before) / .milliseconds(1) / Double(part.count)
             Console.progress(nil)
             for (path, result) in zip(part, results) {
@@ -47,6 +48,7 @@ enum ClassifyCommand: Command {
                 }
             }
         }
+        if !asJSON, let line = CommonFlags.verification(classifier.session) { try Console.print(line) }
         return failed ? 1 : 0
     }
 

@@ -45,6 +45,26 @@ enum CommonFlags {
     }
 }
 
+extension CommonFlags {
+    /// Prepares a session, with a line on a terminal meanwhile: a device's first programs take many seconds to compile.
+    static func session(_ model: Model, _ configuration: SessionConfiguration) throws -> Session {
+        Console.progress("preparing \(model.name)")
+        defer { Console.progress(nil) }
+        return try Session(model, configuration: configuration)
+    }
+
+    /// What `--verify` has found, as a line; nil when it was not asked for.
+    static func verification(_ session: Session) -> String? {
+        session.verification.map { String(format: "# verified: outputs differ from the reference by at most %.2g of their largest value", $0) }
+    }
+
+    /// The path of an operand; an empty one is a mistake, not the current folder.
+    static func url(_ path: String, _ what: String) throws -> URL {
+        guard !path.isEmpty else { throw UsageError("the path of \(what) is empty") }
+        return URL(fileURLWithPath: path)
+    }
+}
+
 /// Standard output could not take what was printed.
 struct OutputError: Error, CustomStringConvertible {
     /// The `errno` of the failed write.

@@ -15,8 +15,8 @@ enum DescribeCommand: Command {
         guard let path = arguments.positional.first else { throw UsageError("a model is missing") }
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         let configuration = try CommonFlags.configuration(arguments)
-        let model = try Model(contentsOf: URL(fileURLWithPath: path))
-        let steps = arguments.string("--backend") == nil ? nil : try Session(model, configuration: configuration)
+        let model = try Model(contentsOf: CommonFlags.url(path, "the model"))
+        let steps = arguments.string("--backend") == nil ? nil : try CommonFlags.session(model, configuration)
         if arguments.has("--json") {
             var object = try json(model)
             if let steps {

@@ -30,9 +30,10 @@ enum PredictCommand: Command {
             }
         }
         let configuration = try CommonFlags.configuration(arguments)
-        let session = try Session(Model(contentsOf: URL(fileURLWithPath: modelPath)), configuration: configuration)
+        let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
         let inputs = try files.mapValues { try Tensor(npy: URL(fileURLWithPath: $0)) }
         let outputs = try session.run(inputs)
+        if let line = CommonFlags.verification(session) { try Console.print(line) }
         try write(outputs, to: URL(fileURLWithPath: folder, isDirectory: true))
         return 0
     }

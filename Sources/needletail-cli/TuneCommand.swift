@@ -13,7 +13,7 @@ enum TuneCommand: Command {
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         let configuration = try CommonFlags.configuration(arguments)
         let (file, findings) = try DeviceTuning.tune(
-            Model(contentsOf: URL(fileURLWithPath: path)), deviceIndex: configuration.deviceIndex,
+            Model(contentsOf: CommonFlags.url(path, "the model")), deviceIndex: configuration.deviceIndex,
             precision: configuration.precision,
             progress: { done, total in Console.progress("tile \(done) of \(total)") })
         Console.progress(nil)

@@ -169,8 +169,33 @@ final class CommandLineTests: XCTestCase {
         XCTAssertTrue(FileManager.default.fileExists(atPath: String(file)), result.output)
         let after = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "opencl", "--top", "1"], environment: cache)
         XCTAssertTrue(after.output.contains("Happy"), after.errors)
+        let together = Outcomes()
+        let fresh = folder.appendingPathComponent("fresh")
+        let words = ["classify", emotion, "\(photos)/face.png", "--backend", "opencl"]
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            let run = try? Tool.run(
+                words,
+                environment: ["NEEDLETAIL_CACHE": fresh.path, "POCL_CACHE_DIR": fresh.appendingPathComponent("pocl").path])
+            together.add(run?.status ?? -1)
+        }
+        XCTAssertEqual(together.statuses, [0, 0, 0, 0], "processes that build at once over a cold cache")
+        try assertFails(["tune", emotion], status: 1, mentions: "tune", environment: ["NEEDLETAIL_CACHE": "/proc/nope"])
         try assertFails(["tune", emotion], status: 1, mentions: "cache is off", environment: ["NEEDLETAIL_CACHE": "off"])
         try assertFails(["tune", emotion], status: 1, mentions: "opencl", environment: ["OCL_ICD_VENDORS": folder.path])
+    }
+
+    func testVerifySaysWhatItFound() throws {
+        let result = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "cpu", "--verify"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.output.contains("# verified"), result.output)
+    }
+
+    /// Exit statuses of programs run at once.
+    private final class Outcomes: @unchecked Sendable {
+        private let lock = NSLock()
+        private var values: [Int32] = []
+        var statuses: [Int32] { lock.withLock { values } }
+        func add(_ status: Int32) { lock.withLock { values.append(status) } }
     }
 
     func testHelpEverywhere() throws {
@@ -189,6 +214,8 @@ final class CommandLineTests: XCTestCase {
         try assertFails(["frobnicate"], status: 2, mentions: "frobnicate")
         try assertFails(["classify"], status: 2, mentions: "model")
         try assertFails(["classify", emotion], status: 2, mentions: "image")
+        try assertFails(["classify", emotion, ""], status: 2, mentions: "empty")
+        try assertFails(["describe", ""], status: 2, mentions: "empty")
         try assertFails(["classify", emotion, image, "--top", "0"], status: 2, mentions: "--top")
         try assertFails(["classify", emotion, image, "--top"], status: 2, mentions: "--top")
         try assertFails(["classify", emotion, image, "--crop", "zoom"], status: 2, mentions: "--crop")

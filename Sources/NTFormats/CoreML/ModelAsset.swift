@@ -65,7 +65,7 @@ package struct ModelAsset: Sendable {
         do {
             try self.init(ProtobufMessage(bytes), path: path, depth: 0)
         } catch let error as FormatError where error.kind == .malformed {
-            throw FormatError(.malformed, layer: error.layer, "not a readable Core ML model: \(error.reason)")
+            throw FormatError(.malformed, layer: error.layer, "not a Core ML model, or a damaged one: \(error.reason)")
         }
     }
 

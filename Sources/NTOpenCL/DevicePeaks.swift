@@ -1,7 +1,8 @@
+import Foundation
 import NTGraph
 
 /// What a device reaches in a built-in measurement: the scale that a profile's figures are read against.
-package struct DevicePeaks: Sendable {
+package struct DevicePeaks: Sendable, Codable, Equatable {
     /// Multiply-adds (as 2) in float32 from registers, in 10^9 a second.
     package let gigaflops: Double
     /// Bytes read and written by a large copy, in 10^9 a second.
@@ -13,6 +14,26 @@ package struct DevicePeaks: Sendable {
         return DevicePeaks(
             gigaflops: try probe.multiplyAdds(seconds: seconds / 2), gigabytesPerSecond: try probe.copy(seconds: seconds / 2))
     }
+
+    /// The peaks of a backend's device: those kept in the cache, else measured now, which takes about a second, and kept. A file that cannot be read
+    /// or holds no positive numbers counts as none. Throws what the device throws.
+    package static func kept(for backend: OpenCLBackend, in location: CacheLocation = CacheLocation()) throws -> DevicePeaks {
+        let file = location.file("peaks", for: backend.device, suffix: "-\(backend.style.family.rawValue)")
+        if let known = file.flatMap({ try? Data(contentsOf: $0) }).flatMap({ try? JSONDecoder().decode(DevicePeaks.self, from: $0) }),
+            known.isPlausible
+        {
+            return known
+        }
+        let found = try measure(on: backend, seconds: 1)
+        if let file, found.isPlausible {
+            try? FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try? JSONEncoder().encode(found).write(to: file, options: .atomic)
+        }
+        return found
+    }
+
+    /// Whether both are positive numbers, below what any device reaches.
+    private var isPlausible: Bool { [gigaflops, gigabytesPerSecond].allSatisfy { $0 > 0 && $0 < 1e9 } }
 }
 
 /// The two kernels of `peak.cl` and their timing.

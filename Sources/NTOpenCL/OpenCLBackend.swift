@@ -15,6 +15,9 @@ package struct OpenCLBackend: Backend {
     /// Programs compiled from source so far; those found in the cache do not count.
     package var programBuildCount: Int { context.buildCount }
 
+    /// Programs taken from the cache on disk so far.
+    package var programLoadCount: Int { context.loadCount }
+
     /// The installed devices, numbered across platforms.
     package static func devices() -> OpenCLDeviceList { OpenCLDeviceList() }
 

@@ -111,6 +111,6 @@ final class OpenCLPartition: CompiledPartition {
             try queue.finish()
         }
         if status[0] != 0 { throw OpenCLError.indexOutOfRange(layers: checkedLayers) }
-        if let profile { for (step, event) in events { profile.add(try event.seconds(), toStep: step) } }
+        if let profile { try record(events, in: profile) }
     }
 }

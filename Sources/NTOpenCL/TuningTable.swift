@@ -19,8 +19,7 @@ package struct TuningTable: Sendable, Codable, Equatable {
 
     /// Where the table of a device lies, or nil when the cache is off.
     package static func file(for device: OpenCLDevice, in location: CacheLocation = CacheLocation()) -> URL? {
-        let text = [device.platformName, device.name, device.version, device.driverVersion].joined(separator: "\n")
-        return location.folder?.appendingPathComponent("tuning/\(String(Checksum.of(Array(text.utf8)), radix: 16)).json")
+        location.file("tuning", for: device)
     }
 
     /// The table kept in a file; empty when there is none that can be read.

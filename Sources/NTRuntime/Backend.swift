@@ -52,8 +52,10 @@ package struct StepDescription: Sendable {
     package var layers: [String]
     /// The operators it computes: `Convolution`.
     package var operators: [String]
-    /// The kernel chosen: `gemm 14x32 avx512`.
-    package var kernel: String
+    /// The kernels that compute it, in order: `gemm 14x32 avx512`.
+    package var kernels: [String]
+    /// Why these kernels, for people: `tile tuned on this device`. Empty when there was no choice.
+    package var choice = ""
     /// Floating-point operations of one run.
     package var flops: Int
     /// Bytes that must be read and written at least: inputs, weights, outputs.
@@ -61,8 +63,11 @@ package struct StepDescription: Sendable {
     /// The output's shape, for people.
     package var output: String
 
+    /// The kernels as one text.
+    package var kernel: String { kernels.joined(separator: " + ") }
+
     package init(layers: [String], operators: [String], kernel: String, flops: Int, byteCount: Int, output: String) {
-        (self.layers, self.operators, self.kernel) = (layers, operators, kernel)
+        (self.layers, self.operators, kernels) = (layers, operators, kernel.isEmpty ? [] : [kernel])
         (self.flops, self.byteCount, self.output) = (flops, byteCount, output)
     }
 }

@@ -21,19 +21,6 @@ public final class Benchmark {
         }
     }
 
-    /// One row of a profile.
-    public struct ProfileRow: Sendable {
-        public let backend: String
-        public let layers: [String]
-        public let operators: [String]
-        public let kernel: String
-        public let output: String
-        /// Milliseconds of one run, averaged.
-        public let milliseconds: Double
-        public let flops: Int
-        public let byteCount: Int
-    }
-
     public let session: Session
     public let batch: Int
     /// Seconds from the start of compiling the plan for this batch to the end of its first run.
@@ -81,21 +68,29 @@ public final class Benchmark {
         return Latency(sorted: times.sorted())
     }
 
-    /// Runs for about `seconds` with a clock around each step.
-    public func profile(seconds: Double) throws -> [ProfileRow] {
+    /// Runs for about `seconds` with a clock around each step, and measures what the device can reach.
+    public func profile(seconds: Double) throws -> Profile {
         let steps = entry.plan.steps
-        let profile = RunProfile(stepCount: steps.count)
+        let times = RunProfile(stepCount: steps.count)
         let start = ContinuousClock.now
         repeat {
-            try session.execute(entry, state, profile: profile)
+            try session.execute(entry, state, profile: times)
         } while (ContinuousClock.now - start) / .seconds(1) < seconds
-        return zip(steps, profile.seconds).map { item, total in
-            ProfileRow(
-                backend: item.backend, layers: item.step.layers, operators: item.step.operators,
-                kernel: item.step.kernel, output: item.step.output,
-                milliseconds: total / Double(max(1, profile.runCount)) * 1000, flops: item.step.flops,
+        let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
+        let runs = Double(max(1, times.runCount))
+        let rows = steps.enumerated().map { index, item in
+            let kernels = item.step.kernels.enumerated().map { place, name in
+                let known = times.kernelSeconds[index]
+                return Profile.Kernel(name: name, milliseconds: known.indices.contains(place) ? known[place] / runs * 1000 : nil)
+            }
+            return Profile.Row(
+                backend: item.backend, layers: item.step.layers, operators: item.step.operators, kernels: kernels, choice: item.step.choice,
+                output: item.step.output, milliseconds: times.seconds[index] / runs * 1000, flops: item.step.flops,
                 byteCount: item.step.byteCount)
         }
+        return Profile(
+            rows: rows, runCount: times.runCount, runMilliseconds: elapsed / runs, gapMilliseconds: times.gapSeconds.map { $0 / runs * 1000 },
+            peaks: try NeedletailError.wrapping(.executionFailed) { try Profile.Peaks(of: session.backend) })
     }
 
     /// The most memory this process has held at once, in bytes, as the kernel counts it (VmHWM).

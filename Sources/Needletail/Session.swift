@@ -1,6 +1,7 @@
 import Foundation
 import NTFormats
 import NTGraph
+import NTOpenCL
 import NTRuntime
 import NTTensor
 
@@ -145,13 +146,23 @@ extension Session {
         public let kernel: String
         public let layers: [String]
         public let output: String
+        /// Why it runs there and so: the reason of a fallback, or of the choice of kernels. Empty when there was no choice.
+        public let reason: String
     }
 
     /// What runs, in order, for the default input shapes.
     public var planSteps: [PlanStep] {
-        defaultPlan.plan.steps.map {
-            PlanStep(backend: $0.backend, kernel: $0.step.kernel, layers: $0.step.layers, output: $0.step.output)
+        let refusals = Dictionary(defaultPlan.plan.fallbacks.map { ($0.layer, $0.reason) }) { first, _ in first }
+        return defaultPlan.plan.steps.map { name, step in
+            let isFallback = name == ReferenceBackend().name && name != backend.name
+            let reason = isFallback ? "no \(backend.name) kernel: \(step.layers.compactMap { refusals[$0] }.joined(separator: "; "))" : step.choice
+            return PlanStep(backend: name, kernel: step.kernel, layers: step.layers, output: step.output, reason: reason)
         }
+    }
+
+    /// Programs that an OpenCL session has made ready so far: compiled from source, and taken from the cache on disk. Nil on other backends.
+    public var programCounts: (built: Int, cached: Int)? {
+        (backend as? OpenCLBackend).map { ($0.programBuildCount, $0.programLoadCount) }
     }
 
     /// Layers that run on the slow reference, each with the reason.

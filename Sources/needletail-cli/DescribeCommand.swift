@@ -21,8 +21,11 @@ enum DescribeCommand: Command {
             var object = try json(model)
             if let steps {
                 object["plan"] = steps.planSteps.map {
-                    ["backend": $0.backend, "kernel": $0.kernel, "layers": $0.layers, "output": $0.output] as [String: Any]
+                    ["backend": $0.backend, "kernel": $0.kernel, "layers": $0.layers, "output": $0.output, "reason": $0.reason] as [String: Any]
                 }
+                object["device"] = steps.backendDescription
+                object["deviceReason"] = steps.backendReason
+                object["fallbacks"] = steps.fallbacks
             }
             try Console.print(Console.json(object))
             return 0
@@ -30,14 +33,17 @@ enum DescribeCommand: Command {
         try Console.print(text(model))
         if let session = steps {
             try Console.print("\nplan on \(session.backendDescription): \(session.backendReason)")
-            for step in session.planSteps {
-                try Console.print(
-                    "  \(step.backend.padding(toLength: 10, withPad: " ", startingAt: 0)) \(step.kernel)  \(step.output)  \(step.layers.joined(separator: " + "))"
-                )
-            }
+            for step in session.planSteps { try Console.print(line(step)) }
             for fallback in session.fallbacks { try Console.print("  fallback: \(fallback)") }
         }
         return 0
+    }
+
+    /// Backend, kernels, output, layers, and why.
+    private static func line(_ step: Session.PlanStep) -> String {
+        "  " + step.backend.padding(toLength: 10, withPad: " ", startingAt: 0) + " "
+            + step.kernel.padding(toLength: max(step.kernel.count, 26), withPad: " ", startingAt: 0)
+            + "  \(step.output)  \(step.layers.joined(separator: " + "))" + (step.reason.isEmpty ? "" : "  (\(step.reason))")
     }
 
     private static func text(_ model: Model) throws -> String {

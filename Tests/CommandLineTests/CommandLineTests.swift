@@ -101,6 +101,12 @@ final class CommandLineTests: XCTestCase {
         XCTAssertEqual(text.status, 0, text.errors)
         XCTAssertTrue(text.output.contains("image: image 224 x 224 rgb"), text.output)
         XCTAssertTrue(text.output.contains("plan on cpu"), text.output)
+        let device = try XCTUnwrap(try Tool.run(["describe", emotion, "--backend", "opencl", "--json"]).objects().first)
+        XCTAssertFalse(try XCTUnwrap(device["device"] as? String).isEmpty)
+        for step in try XCTUnwrap(device["plan"] as? [[String: Any]]) {
+            XCTAssertEqual(step["backend"] as? String, "opencl")
+            XCTAssertFalse(try XCTUnwrap(step["reason"] as? String).isEmpty, "\(step)")
+        }
     }
 
     func testListsDevices() throws {
@@ -128,6 +134,8 @@ final class CommandLineTests: XCTestCase {
             try Tool.run(["bench", emotion, "--backend", "cpu", "--threads", "1", "--seconds", "0.2", "--profile", "--json"]).objects().first)
         XCTAssertGreaterThan(try XCTUnwrap(object["p50"] as? Double), 0)
         XCTAssertFalse(try XCTUnwrap(object["profile"] as? [Any]).isEmpty)
+        XCTAssertNil(object["programs"])
+        XCTAssertNil(object["betweenKernelsMilliseconds"])
         let rounds = try Tool.run(["bench", emotion, "--backend", "cpu", "--rounds-from-stdin"], input: "0.05\n0.05\n")
         XCTAssertEqual(rounds.status, 0, rounds.errors)
         let lines = rounds.output.split(separator: "\n")
@@ -138,6 +146,46 @@ final class CommandLineTests: XCTestCase {
             XCTAssertEqual(numbers.count, 3)
             XCTAssertGreaterThanOrEqual(numbers[0], numbers[1])
         }
+    }
+
+    /// Each step's share of the peak, the time between kernels, and the slowest steps, on a processor and on an OpenCL device.
+    func testProfilesAgainstThePeak() throws {
+        let cache = ["NEEDLETAIL_CACHE": folder.path]
+        for (backend, extra) in [("cpu", []), ("opencl", ["betweenKernelsMilliseconds", "programs"])] {
+            let words = ["bench", emotion, "--backend", backend, "--seconds", "0.2", "--profile"]
+            let object = try XCTUnwrap(try Tool.run(words + ["--json"], environment: cache).objects().first)
+            let peaks = try XCTUnwrap(object["peaks"] as? [String: Any])
+            XCTAssertGreaterThan(try XCTUnwrap(peaks["gigaflopsPerSecond"] as? Double), 0.1)
+            let rows = try XCTUnwrap(object["profile"] as? [[String: Any]])
+            let timed = rows.filter { ($0["milliseconds"] as? Double ?? 0) > 0 }
+            XCTAssertFalse(timed.isEmpty)
+            for row in timed {
+                let percent = try XCTUnwrap(row["percentOfPeak"] as? Double, "\(row)")
+                XCTAssertTrue(percent >= 0 && percent < 1000, "\(row)")
+                XCTAssertTrue(["arithmetic", "memory"].contains(row["nearestPeak"] as? String))
+            }
+            let slowest = try XCTUnwrap(object["slowestSteps"] as? [Int]).map { rows[$0]["milliseconds"] as? Double ?? 0 }
+            XCTAssertEqual(slowest.count, min(10, timed.count))
+            XCTAssertEqual(slowest, slowest.sorted(by: >))
+            for key in extra { XCTAssertNotNil(object[key], "\(backend): \(key)") }
+            let text = try Tool.run(words, environment: cache)
+            XCTAssertTrue(text.output.contains("slowest steps"), text.output)
+            XCTAssertTrue(text.output.contains("of the arithmetic peak"), text.output)
+            XCTAssertEqual(text.output.contains("lost between kernels"), backend == "opencl", text.output)
+        }
+    }
+
+    /// The first run on a device builds its programs, the next one finds them.
+    func testBenchCountsPrograms() throws {
+        let cache = ["NEEDLETAIL_CACHE": folder.path]
+        let words = ["bench", emotion, "--backend", "opencl", "--seconds", "0.1", "--json"]
+        let counts = try (0..<2).map { _ in
+            try XCTUnwrap(try XCTUnwrap(try Tool.run(words, environment: cache).objects().first)["programs"] as? [String: Int])
+        }
+        XCTAssertGreaterThan(try XCTUnwrap(counts[0]["built"]), 0)
+        XCTAssertEqual(counts[0]["cached"], 0)
+        XCTAssertEqual(counts[1]["built"], 0)
+        XCTAssertEqual(counts[1]["cached"], counts[0]["built"])
     }
 
     func testBatchesGiveAsManyImages() throws {

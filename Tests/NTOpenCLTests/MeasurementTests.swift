@@ -17,6 +17,26 @@ final class MeasurementTests: XCTestCase {
         }
     }
 
+    /// The peaks are measured once and then read; a file that holds none is replaced.
+    func testPeaksAreKept() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-peaks-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let location = CacheLocation(environment: ["NEEDLETAIL_CACHE": folder.path])
+        let backend = try DeviceFixture.backend()
+        let first = try DevicePeaks.kept(for: backend, in: location)
+        let files = try FileManager.default.contentsOfDirectory(at: folder.appendingPathComponent("peaks"), includingPropertiesForKeys: nil)
+        XCTAssertEqual(files.count, 1)
+        XCTAssertEqual(try DevicePeaks.kept(for: backend, in: location), first)
+        let text = "{\"gigaflops\":12.5,\"gigabytesPerSecond\":3.5}"
+        try Data(text.utf8).write(to: files[0])
+        XCTAssertEqual(try DevicePeaks.kept(for: backend, in: location).gigaflops, 12.5)
+        for broken in ["", "{", "{\"gigaflops\":-1,\"gigabytesPerSecond\":3}", "{\"gigaflops\":1}"] {
+            try Data(broken.utf8).write(to: files[0])
+            XCTAssertGreaterThan(try DevicePeaks.kept(for: backend, in: location).gigaflops, 0)
+            XCTAssertNotEqual(try String(contentsOf: files[0], encoding: .utf8), broken)
+        }
+    }
+
     private func layers() throws -> DeviceCase {
         try DeviceCase("tuned", [[1, 5, 7, 6]]) { builder, inputs, numbers in
             let a = try builder.add(

@@ -53,8 +53,28 @@ final class RunTests: XCTestCase {
                 XCTAssertEqual(profile.seconds[index], 0)
             } else {
                 XCTAssertGreaterThan(profile.seconds[index], 0, step.kernel)
+                XCTAssertEqual(profile.kernelSeconds[index].count, step.kernels.count, step.kernel)
+                XCTAssertEqual(profile.kernelSeconds[index].reduce(0, +), profile.seconds[index], accuracy: 1e-9)
             }
+            XCTAssertFalse(step.choice.isEmpty, step.kernel)
         }
+        XCTAssertGreaterThanOrEqual(try XCTUnwrap(profile.gapSeconds), 0)
+    }
+
+    /// The description says whether a tile was measured or is the default.
+    func testStepsSayWhereTheirTilesComeFrom() throws {
+        let item = try DeviceCase("choice", [[1, 5, 7, 6]]) { builder, inputs, numbers in
+            let a = try builder.add(
+                Convolution(activation: .relu), inputs[0], try builder.constant(try numbers.tensor([19, 5, 3, 3])), layer: "first")
+            return [try builder.add(Transpose([0, 2, 3, 1]), a, layer: "turned")]
+        }
+        let backend = try DeviceFixture.backend()
+        let plain = try ExecutionPlan(item.graph, backend: backend.with(tuning: TuningTable())).steps.map(\.step.choice)
+        XCTAssertTrue(plain[0].hasPrefix("the default tile for"), plain[0])
+        XCTAssertTrue(plain[1].hasPrefix("its operand seen"), plain[1])
+        let (table, _) = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0)
+        let tuned = try ExecutionPlan(item.graph, backend: backend.with(tuning: table)).steps.map(\.step.choice)
+        XCTAssertEqual(tuned[0], "the tile tuned on this device")
     }
 
     func testHalfPrecision() throws {

@@ -35,6 +35,11 @@ package struct DeviceStyle: Sendable, Hashable {
         maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)
     }
 
+    /// The device class in words, for descriptions.
+    package var summary: String {
+        family == .wideCores ? "wide cores with vectors of \(vectorWidth) floats" : "many cores with groups of \(groupSide)x\(groupSide)"
+    }
+
     /// The widest vector that divides `count`, at most `vectorWidth`.
     func vector(dividing count: Int) -> Int { [16, 8, 4].first { $0 <= vectorWidth && count % $0 == 0 } ?? 1 }
 }

@@ -93,9 +93,9 @@ extension PartitionCompiler {
         let shape = ConvolutionShape(
             pixels: c.pixels, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width, groups: c.groups,
             storedType: storedType)
-        let tile =
-            tuning.tile(for: shape, style: style)
-            ?? ConvolutionTile.standard(pixels: c.pixels, outputs: c.outputs, style: style)
+        let tuned = tuning.tile(for: shape, style: style)
+        let tile = tuned ?? ConvolutionTile.standard(pixels: c.pixels, outputs: c.outputs, style: style)
+        explain(tuned == nil ? "the default tile for \(style.summary)" : "the tile tuned on this device")
         let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
         var macros = ["S": storedType.rawValue, "X_T": c.x.type.rawValue]
         switch tile {

@@ -48,7 +48,13 @@ final class PartitionCompiler {
             steps.append(description(of: node))
             let before = launches.count
             try emit(node)
-            if launches.count == before { steps[steps.count - 1].kernel = "view" }
+            if launches.count == before {
+                steps[steps.count - 1].kernels = ["view"]
+                steps[steps.count - 1].choice = "its operand seen in another way; nothing is computed"
+            } else if steps[steps.count - 1].choice.isEmpty {
+                explain("shaped for \(style.summary)")
+            }
+            steps[steps.count - 1].byteCount = movedByteCount(node)
         }
         for id in graph.outputs {
             let result = try dense(try tensor(id), order: DeviceTensor.rowMajor(graph[id].type.shape.rank), type: .float)
@@ -62,6 +68,13 @@ final class PartitionCompiler {
             layers: [node.name], operators: [node.op.kind], kernel: "", flops: node.op.flops(inputs: inputs, outputs: outputs),
             byteCount: (inputs + outputs).reduce(0) { $0 + $1.byteCount },
             output: outputs.first.map { "\($0.shape)" } ?? "")
+    }
+
+    /// Bytes that a compiled node reads and writes at least, in the types that the device stores.
+    private func movedByteCount(_ node: Node) -> Int {
+        (node.inputs + node.outputs).reduce(0) { sum, id in
+            sum + graph[id].type.shape.count * (tensors[id]?.type ?? storedType).byteCount
+        }
     }
 
     // MARK: Values
@@ -181,7 +194,12 @@ final class PartitionCompiler {
                 local: range.local, step: step, reads: reads.map(\.storage), writes: writes.map(\.storage),
                 replaceable: replaceable.map(\.storage)))
         guard step >= 0 else { return }
-        steps[step].kernel += steps[step].kernel.isEmpty ? label : " + \(label)"
+        steps[step].kernels.append(label)
+    }
+
+    /// Says why the current step's kernels were chosen.
+    func explain(_ choice: String) {
+        if let last = steps.indices.last { steps[last].choice = choice }
     }
 
     /// A one-dimensional range of at least `items` work-items.

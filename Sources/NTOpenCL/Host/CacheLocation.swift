@@ -19,4 +19,10 @@ package struct CacheLocation: Sendable {
             folder = nil
         }
     }
+
+    /// The file of this device and driver in the folder `kind`, or nil when the cache is off.
+    package func file(_ kind: String, for device: OpenCLDevice, suffix: String = "") -> URL? {
+        let text = [device.platformName, device.name, device.version, device.driverVersion].joined(separator: "\n")
+        return folder?.appendingPathComponent("\(kind)/\(String(Checksum.of(Array(text.utf8)), radix: 16))\(suffix).json")
+    }
 }

@@ -76,6 +76,12 @@ final class DeviceEvent {
 
     /// Seconds from start to end on the device's clock; valid once the event is complete.
     func seconds() throws(OpenCLError) -> Double {
+        let span = try span()
+        return Double(span.end - span.start) * 1e-9
+    }
+
+    /// Start and end in nanoseconds of the device's clock, the end not before the start; valid once the event is complete.
+    func span() throws(OpenCLError) -> (start: UInt64, end: UInt64) {
         var (start, end): (cl_ulong, cl_ulong) = (0, 0)
         let size = MemoryLayout<cl_ulong>.size
         try api.check("clGetEventProfilingInfo") {
@@ -84,6 +90,6 @@ final class DeviceEvent {
         try api.check("clGetEventProfilingInfo") {
             clGetEventProfilingInfo(event, cl_profiling_info(CL_PROFILING_COMMAND_END), size, &end, nil)
         }
-        return end > start ? Double(end - start) * 1e-9 : 0
+        return (start, max(start, end))
     }
 }

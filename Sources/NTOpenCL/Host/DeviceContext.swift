@@ -12,9 +12,12 @@ final class DeviceContext: @unchecked Sendable {
     private let transferLock = NSLock()
     private var transferQueue: CommandQueue?
     private var builds = 0
+    private var loads = 0
 
     /// Programs compiled from source by this context, cache hits left out.
     var buildCount: Int { lock.withLock { builds } }
+    /// Programs taken from the disk cache by this context.
+    var loadCount: Int { lock.withLock { loads } }
 
     init(_ device: OpenCLDevice, api: OpenCLInterface, cache: ProgramCache?) throws(OpenCLError) {
         self.api = api
@@ -61,6 +64,7 @@ final class DeviceContext: @unchecked Sendable {
             let program = try? DeviceProgram.load(binary: binary, name: key.source.rawValue, options: options, on: self)
         else { return nil }
         programs[key] = program
+        loads += 1
         return program
     }
 

@@ -50,6 +50,36 @@ final class GEMMTests: XCTestCase {
         }
     }
 
+    /// Packed weights stand where the contract says, for weights whose taps lie inside channels, channels inside taps, and neither.
+    func testPackingOrder() {
+        for index in 0..<nt_gemm_kernel_count() {
+            let kernel = nt_gemm_kernel_at(index)!
+            let width = Int(kernel.pointee.vectors * kernel.pointee.lanes)
+            for (n, taps, depth) in [(1, 1, 1), (3, 2, 5), (width - 1, 9, 4), (width + 5, 1, 67), (2 * width, 3, 22), (7, 49, 3)] {
+                for (column, tap, channel) in [(taps * depth, 1, taps), (taps * depth, depth, 1), (1, n, n * taps), (taps * depth + 3, depth, 1)] {
+                    let weights = (0..<(n * taps * depth + 3 * n)).map { Float($0) }
+                    let packed = KernelMemory(nt_gemm_packed_count(kernel, n, taps, depth))
+                    nt_gemm_pack(kernel, n, taps, depth, weights, column, tap, channel, packed.start)
+                    let name = "\(String(cString: kernel.pointee.name)) \(n) \(taps) \(depth)"
+                    XCTAssertTrue(packed.isIntact, name)
+                    var place = 0
+                    for first in stride(from: 0, to: n, by: width) {
+                        let columns = nt_gemm_bias_count(kernel, min(width, n - first))
+                        for t in 0..<taps {
+                            for k in 0..<depth {
+                                for j in first..<(first + columns) {
+                                    let expected = j < n ? weights[j * column + t * tap + k * channel] : 0
+                                    if packed.start[place] != expected { return XCTFail("\(name): \(j), \(t), \(k)") }
+                                    place += 1
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// A NaN in A reaches its row through the clamp, and no other row.
     func testNaNPassesTheClamp() {
         for index in 0..<nt_gemm_kernel_count() {

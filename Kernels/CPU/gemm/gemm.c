@@ -1,6 +1,7 @@
 #include "gemm.h"
 
 #include <CNTPlatform.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
@@ -72,21 +73,69 @@ size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n) {
     return ceil_div(n, (size_t)kernel->lanes) * (size_t)kernel->lanes;
 }
 
+typedef float quad __attribute__((vector_size(16)));
+
+static quad load_quad(const float *from) {
+    quad value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+// Four columns of four consecutive weights each, turned into four rows of four columns.
+static void turn_quads(const float *from, size_t column_stride, float *const *rows, size_t column) {
+    const quad a = load_quad(from), b = load_quad(from + column_stride);
+    const quad c = load_quad(from + 2 * column_stride), d = load_quad(from + 3 * column_stride);
+    const quad ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const quad cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const quad turned[4] = {
+        __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+    for (int i = 0; i < 4; i++) memcpy(rows[i] + column, &turned[i], sizeof(quad));
+}
+
+// Packs `columns` columns whose `count` weights are consecutive from b on; rows[i] is where the i-th weight of column 0 goes.
+static void pack_consecutive(const float *b, size_t column_stride, size_t columns, size_t count, float *const *rows) {
+    size_t j = 0;
+    for (; j + 4 <= columns; j += 4) {
+        const float *from = b + j * column_stride;
+        size_t i = 0;
+        for (; i + 4 <= count; i += 4) turn_quads(from + i, column_stride, rows + i, j);
+        for (; i < count; i++) {
+            for (size_t c = 0; c < 4; c++) rows[i][j + c] = from[c * column_stride + i];
+        }
+    }
+    for (; j < columns; j++) {
+        for (size_t i = 0; i < count; i++) rows[i][j] = b[j * column_stride + i];
+    }
+}
+
 void nt_gemm_pack(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed) {
-    const size_t nr = (size_t)(kernel->vectors * kernel->lanes);
+    // Rows go in blocks that a first-level cache holds, since the columns that a row gathers lie far apart.
+    enum { block = 64 };
+    const size_t nr = (size_t)(kernel->vectors * kernel->lanes), count = taps * depth;
+    const bool taps_inside = tap_stride == 1 && depth_stride == taps;
+    const bool consecutive = taps_inside || (depth_stride == 1 && (taps == 1 || tap_stride == depth));
     for (size_t first = 0; first < n; first += nr) {
         const size_t columns = n - first < nr ? n - first : nr;
         const size_t width = nt_gemm_bias_count(kernel, columns);
-        for (size_t t = 0; t < taps; t++) {
-            for (size_t k = 0; k < depth; k++) {
-                const float *source = b + first * column_stride + t * tap_stride + k * depth_stride;
-                for (size_t j = 0; j < columns; j++) packed[j] = source[j * column_stride];
-                memset(packed + columns, 0, (width - columns) * sizeof(float));
-                packed += width;
+        const float *source = b + first * column_stride;
+        for (size_t from = 0; from < count; from += block) {
+            const size_t rest = count - from < block ? count - from : block;
+            float *rows[block];
+            // The i-th weight is that of tap t and channel k, in the order in which a column's weights lie.
+            for (size_t i = 0; i < rest; i++) {
+                const size_t t = taps_inside ? (from + i) % taps : (from + i) / depth;
+                const size_t k = taps_inside ? (from + i) / taps : (from + i) % depth;
+                rows[i] = packed + (t * depth + k) * width;
+                memset(rows[i] + columns, 0, (width - columns) * sizeof(float));
+                if (consecutive) continue;
+                for (size_t j = 0; j < columns; j++) rows[i][j] = source[j * column_stride + t * tap_stride + k * depth_stride];
             }
+            if (consecutive) pack_consecutive(source + from, column_stride, columns, rest, rows);
         }
+        packed += width * count;
     }
 }
 

@@ -29,7 +29,7 @@ package struct CPUBackend: Backend {
         guard options.precision == .float32 || options.precision == .fast else {
             throw GraphError("the cpu backend has no \(options.precision.rawValue); use float32 or fast")
         }
-        var builder = PlanBuilder(partition, threads: threadCount)
+        var builder = PlanBuilder(partition, threads: threadCount, packedWeights: options.packedWeights)
         try builder.build()
         return try CPUPartition(builder, pool: pool)
     }

@@ -1,4 +1,5 @@
 import CNTPlatform
+import NTRuntime
 import NTTensor
 
 /// Owns what the C steps of a plan point to: parameter structs, packed weights, tables. Written while the plan is made, read-only after.
@@ -6,8 +7,12 @@ final class ParameterStore: @unchecked Sendable {
     private var allocations: [UnsafeMutableRawPointer] = []
     private var buffers: [TensorBuffer] = []
     private var tensors: [Tensor] = []
+    private let packedWeights: (any PackedWeights)?
     private var zeroCount = 0
     private var zeroPointer: UnsafePointer<Float>?
+
+    /// A store that takes packed weights from `packedWeights`, where they are there, and keeps it alive.
+    init(packedWeights: (any PackedWeights)? = nil) { self.packedWeights = packedWeights }
 
     /// Keeps a copy of `value` at a fixed address.
     func keep<T>(_ value: T) -> UnsafePointer<T> {
@@ -36,6 +41,19 @@ final class ParameterStore: @unchecked Sendable {
         let buffer = try TensorBuffer(byteCount: max(count, 1) * 4, zeroed: true)
         buffers.append(buffer)
         return buffer.base.bindMemory(to: Float.self, capacity: max(count, 1))
+    }
+
+    /// What `recipe` makes of a float32 constant: `byteCount` bytes aligned to 64, taken from the store of packed weights when it has them, else
+    /// written by `pack`, which gets a reader of the constant and memory that is not initialised, and writes all of it.
+    func packed(
+        _ constant: Tensor, recipe: String, byteCount: Int, by pack: (TensorReader, UnsafeMutableRawPointer) throws -> Void
+    ) throws -> UnsafeRawPointer {
+        if let stored = packedWeights?.stored(constant, recipe: recipe, byteCount: byteCount) { return stored }
+        let buffer = try TensorBuffer(byteCount: byteCount)
+        try pack(TensorReader(constant), buffer.base)
+        buffers.append(buffer)
+        packedWeights?.record(constant, recipe: recipe, byteCount: byteCount, buffer: buffer)
+        return UnsafeRawPointer(buffer.base)
     }
 
     /// At least `count` zeros, shared by all who ask.

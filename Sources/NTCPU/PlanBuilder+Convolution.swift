@@ -23,10 +23,21 @@ extension PlanBuilder {
             && op.strides.height > 0 && !op.hasResidual
     }
 
-    /// The elements of a constant input.
-    func constantFloats(_ id: ValueID) throws -> UnsafePointer<Float> {
+    /// A constant input as float32.
+    func constant(_ id: ValueID) throws -> Tensor {
         guard let tensor = graph.constant(id) else { throw GraphError("value '\(graph[id].name)' must be constant") }
-        return store.keep(try tensor.asFloat32())
+        return try tensor.asFloat32()
+    }
+
+    /// The elements of a constant input, kept for the plan's steps.
+    func constantFloats(_ id: ValueID) throws -> UnsafePointer<Float> { store.keep(try constant(id)) }
+
+    /// A constant input packed for a kernel.
+    func packed(_ id: ValueID, _ packing: GEMMPacking) throws -> UnsafePointer<Float> {
+        let count = packing.groups * packing.groupCount
+        return try store.packed(try constant(id), recipe: packing.recipe, byteCount: 4 * count) {
+            try packing.pack($1.bindMemory(to: Float.self, capacity: count), elements: $0.floats(_:))
+        }.assumingMemoryBound(to: Float.self)
     }
 
     mutating func emitConvolution(_ op: Convolution, _ node: Node) throws {
@@ -57,9 +68,12 @@ extension PlanBuilder {
         conv.y_stride = target.pixelStride
         conv.residual_stride = residual?.pixelStride ?? 0
         conv.kernel = nt_gemm_choose(x[0] * y[2] * y[3], perGroup, depth * taps, isa)
-        try packWeights(
-            &conv, weights: try constantFloats(node.inputs[1]), bias: op.hasBias ? try constantFloats(node.inputs[2]) : nil,
-            taps: taps)
+        // Weights lie as [groups][outputs][channels][taps].
+        let packing = GEMMPacking(
+            kernel: conv.kernel, groups: op.groups, outputs: perGroup, taps: taps, depth: depth, tapStride: 1, depthStride: taps)
+        (conv.packed, conv.packed_stride) = (try packed(node.inputs[1], packing), packing.groupCount)
+        conv.bias_stride = nt_gemm_bias_count(conv.kernel, perGroup)
+        conv.bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride)
         conv.zeros = try store.zeros(depth * w[3])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
@@ -70,30 +84,16 @@ extension PlanBuilder {
             description: describe([node], kernel: kernel))
     }
 
-    /// Packs [groups][outputs][channels][taps] for the chosen kernel.
-    private func packWeights(
-        _ conv: inout nt_conv, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?, taps: Int
-    ) throws {
-        let (depth, perGroup) = (conv.channels, conv.outputs)
-        let packedStride = nt_gemm_packed_count(conv.kernel, perGroup, taps, depth)
-        let biasStride = nt_gemm_bias_count(conv.kernel, perGroup)
-        let packed = try store.floats(packedStride * conv.groups)
-        for group in 0..<conv.groups {
-            nt_gemm_pack(
-                conv.kernel, perGroup, taps, depth, weights + group * perGroup * depth * taps, depth * taps, 1, taps,
-                packed + group * packedStride)
-        }
-        conv.packed = UnsafePointer(packed)
-        conv.packed_stride = packedStride
-        conv.bias = try packBias(bias, groups: conv.groups, perGroup: perGroup, stride: biasStride)
-        conv.bias_stride = biasStride
-    }
-
-    /// Biases of each group, padded with zeros to `stride`.
-    func packBias(_ bias: UnsafePointer<Float>?, groups: Int, perGroup: Int, stride: Int) throws -> UnsafePointer<Float> {
+    /// Biases of each group, padded with zeros to `stride`; zeros alone when there are none.
+    func packBias(_ id: ValueID?, groups: Int, perGroup: Int, stride: Int) throws -> UnsafePointer<Float> {
         let packed = try store.floats(stride * groups)
-        if let bias {
-            for group in 0..<groups { (packed + group * stride).update(from: bias + group * perGroup, count: perGroup) }
+        if let id {
+            let bias = try constant(id)
+            withExtendedLifetime(bias) {
+                for (index, value) in bias.floats.prefix(groups * perGroup).enumerated() {
+                    packed[index / perGroup * stride + index % perGroup] = value
+                }
+            }
         }
         return UnsafePointer(packed)
     }
@@ -116,12 +116,14 @@ extension PlanBuilder {
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
         let (channels, taps) = (x[1], w[2] * w[3])
         let padded = nt_depthwise_padded(channels)
-        let packed = try store.floats(padded * taps)
-        nt_depthwise_pack(channels, taps, try constantFloats(node.inputs[1]), packed)
-        let bias = try packBias(op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: channels, stride: padded)
+        let weights = try store.packed(
+            try constant(node.inputs[1]), recipe: "depthwise channels \(channels) of \(padded) taps \(taps)", byteCount: 4 * padded * taps
+        ) { nt_depthwise_pack(channels, taps, try $0.floats(), $1.bindMemory(to: Float.self, capacity: padded * taps)) }
+        let bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: channels, stride: padded)
         return nt_depthwise_image(
             window: Self.window(op, x, w, y), batch: x[0], channels: channels, x_stride: xStride, y_stride: yStride,
-            kernel: nt_depthwise_choose(channels, isa), weights: UnsafePointer(packed), bias: bias, activation: activation(op.activation))
+            kernel: nt_depthwise_choose(channels, isa), weights: weights.assumingMemoryBound(to: Float.self), bias: bias,
+            activation: activation(op.activation))
     }
 
     // MARK: The first convolution
@@ -142,12 +144,11 @@ extension PlanBuilder {
         stem.window = Self.window(op, x, w, y)
         (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
         stem.kernel = nt_gemm_choose(x[0] * y[2] * y[3], w[0], rows * width, isa)
-        let packed = try store.floats(nt_gemm_packed_count(stem.kernel, w[0], rows, width))
-        nt_gemm_pack(stem.kernel, w[0], rows, width, try constantFloats(node.inputs[1]), rows * width, width, 1, packed)
-        stem.packed = UnsafePointer(packed)
+        let packing = GEMMPacking(
+            kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)
+        stem.packed = try packed(node.inputs[1], packing)
         stem.bias = try packBias(
-            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: w[0],
-            stride: nt_gemm_bias_count(stem.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
         stem.activation = activation(op.activation)
         stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
         let cycles = nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], rows * width)

@@ -16,12 +16,9 @@ extension PlanBuilder {
         (conv.batch, conv.groups, conv.channels, conv.outputs) = (rows, 1, w[1], w[0])
         (conv.x_stride, conv.y_stride) = (w[1], w[0])
         conv.kernel = nt_gemm_choose(rows, w[0], w[1], isa)
-        let packed = try store.floats(nt_gemm_packed_count(conv.kernel, w[0], 1, w[1]))
-        nt_gemm_pack(conv.kernel, w[0], 1, w[1], try constantFloats(node.inputs[1]), w[1], 0, 1, packed)
-        conv.packed = UnsafePointer(packed)
+        conv.packed = try packed(node.inputs[1], GEMMPacking(kernel: conv.kernel, outputs: w[0], depth: w[1]))
         conv.bias = try packBias(
-            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: w[0],
-            stride: nt_gemm_bias_count(conv.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(conv.kernel, w[0]))
         conv.zeros = try store.zeros(w[1])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
@@ -97,26 +94,35 @@ extension PlanBuilder {
     }
 
     private func packTransposed(_ conv: inout nt_conv, _ node: Node, _ op: ConvolutionTranspose, taps: Int) throws {
-        let weights = try constantFloats(node.inputs[1])
         let (depth, perGroup) = (conv.channels, conv.outputs)
-        conv.packed_stride = nt_gemm_packed_count(conv.kernel, perGroup, taps, depth)
+        let packing = GEMMPacking(
+            kernel: conv.kernel, groups: op.groups, outputs: perGroup, taps: taps, depth: depth, tapStride: 1,
+            depthStride: taps)
+        let count = packing.groups * packing.groupCount
+        conv.packed = try store.packed(try constant(node.inputs[1]), recipe: "turned " + packing.recipe, byteCount: 4 * count) { reader, target in
+            let turned = Self.turned(try reader.floats(), groups: op.groups, depth: depth, perGroup: perGroup, taps: taps)
+            turned.withUnsafeBufferPointer { weights in
+                guard let base = weights.baseAddress else { return }
+                packing.pack(target.bindMemory(to: Float.self, capacity: count)) { base + $0.lowerBound }
+            }
+        }.assumingMemoryBound(to: Float.self)
+        conv.packed_stride = packing.groupCount
         conv.bias_stride = nt_gemm_bias_count(conv.kernel, perGroup)
-        let packed = try store.floats(conv.packed_stride * op.groups)
-        var turned = [Float](repeating: 0, count: perGroup * depth * taps)
-        for group in 0..<op.groups {
+        conv.bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride)
+    }
+
+    /// Weights [groups][channels][outputs][taps] as [groups][outputs][channels][taps], each window turned by half a circle.
+    private static func turned(_ weights: UnsafePointer<Float>, groups: Int, depth: Int, perGroup: Int, taps: Int) -> [Float] {
+        var turned = [Float](repeating: 0, count: groups * perGroup * depth * taps)
+        for group in 0..<groups {
             for c in 0..<depth {
                 for o in 0..<perGroup {
-                    for tap in 0..<taps {
-                        turned[(o * depth + c) * taps + taps - 1 - tap] = weights[((group * depth + c) * perGroup + o) * taps + tap]
-                    }
+                    let (from, to) = (((group * depth + c) * perGroup + o) * taps, ((group * perGroup + o) * depth + c) * taps)
+                    for tap in 0..<taps { turned[to + taps - 1 - tap] = weights[from + tap] }
                 }
             }
-            nt_gemm_pack(
-                conv.kernel, perGroup, taps, depth, turned, depth * taps, 1, taps, packed + group * conv.packed_stride)
         }
-        conv.packed = UnsafePointer(packed)
-        conv.bias = try packBias(
-            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride)
+        return turned
     }
 }
 

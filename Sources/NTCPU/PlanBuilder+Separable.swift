@@ -60,12 +60,9 @@ extension PlanBuilder {
         var stage = nt_pointwise()
         (stage.channels, stage.outputs) = (w[1], w[0])
         stage.kernel = nt_gemm_choose(pixels, w[0], w[1], isa)
-        let packed = try store.floats(nt_gemm_packed_count(stage.kernel, w[0], 1, w[1]))
-        nt_gemm_pack(stage.kernel, w[0], 1, w[1], try constantFloats(node.inputs[1]), w[1], 0, 1, packed)
-        stage.packed = UnsafePointer(packed)
+        stage.packed = try packed(node.inputs[1], GEMMPacking(kernel: stage.kernel, outputs: w[0], depth: w[1]))
         stage.bias = try packBias(
-            op.hasBias ? try constantFloats(node.inputs[2]) : nil, groups: 1, perGroup: w[0],
-            stride: nt_gemm_bias_count(stage.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stage.kernel, w[0]))
         stage.activation = activation(op.activation)
         return stage
     }

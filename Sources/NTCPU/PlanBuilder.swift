@@ -19,7 +19,7 @@ struct PlanBuilder {
     let graph: Graph
     let threads: Int
     let isa: UInt32
-    let store = ParameterStore()
+    let store: ParameterStore
     let consumers: [[Int]]
     let producers: [Int?]
     var buffers: [PlannedBuffer] = []
@@ -35,9 +35,10 @@ struct PlanBuilder {
     /// Per last node of a fused chain: the nodes it computes, in order.
     var chains: [Int: SeparableChain] = [:]
 
-    init(_ graph: Graph, threads: Int) {
+    init(_ graph: Graph, threads: Int, packedWeights: (any PackedWeights)? = nil) {
         self.graph = graph
         self.threads = threads
+        store = ParameterStore(packedWeights: packedWeights)
         isa = nt_isa_bits()
         consumers = graph.consumers()
         producers = graph.producers()

@@ -7,7 +7,7 @@ import NTTensor
 /// no copy.
 package final class ByteStorage: @unchecked Sendable {
     /// Files from this size on are mapped.
-    static let mappingThreshold = 16 << 20
+    static let mappingThreshold = 1 << 20
     /// The largest file that is opened: 2 GiB, protobuf's own limit.
     package static let maximumByteCount = Int(Int32.max)
 
@@ -62,6 +62,14 @@ package final class ByteStorage: @unchecked Sendable {
         if done != count { throw FormatError(.unreadable, path: path, "expected \(count) bytes, could read \(done)") }
     }
 
+    /// Lets go of the whole pages in a range, which are read from the file again when they are wanted; does nothing unless the file is mapped.
+    func release(_ range: Range<Int>) {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let (start, end) = ((range.lowerBound + page - 1) / page * page, range.upperBound / page * page)
+        guard isMapped, start < end, let base = bytes.baseAddress else { return }
+        madvise(UnsafeMutableRawPointer(mutating: base + start), end - start, Int32(MADV_DONTNEED))
+    }
+
     deinit {
         if isMapped { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) } else { bytes.deallocate() }
     }
@@ -82,13 +90,39 @@ package struct ByteSlice: Sendable {
     /// The bytes, valid while the storage lives.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage.bytes[range]) }
 
-    /// Little-endian float32 values as a tensor: over the same memory when it is aligned, a copy otherwise. The count must fit.
+    /// Tensors of fewer bytes are copied at once.
+    private static let deferralThreshold = 1 << 16
+
+    /// Little-endian float32 values as a tensor: over the same memory when it is aligned, a copy otherwise, made when it is wanted. The count must fit.
     func floatTensor(_ shape: Shape) throws -> Tensor {
         guard count == shape.count * 4 else { throw TensorError.wrongByteCount(expected: shape.count * 4, found: count) }
-        let source = bytes
-        if let base = source.baseAddress, Int(bitPattern: base) % 4 == 0 {
-            return try Tensor(.float32(shape), buffer: TensorBuffer(borrowing: source, owner: storage))
+        let type = TensorType.float32(shape)
+        let source = DeferredBytes(
+            write: { range, target in
+                target.copyMemory(from: self.bytes.baseAddress.unsafelyUnwrapped + range.lowerBound, byteCount: range.count)
+            }, release: { self.storage.release(self.range) })
+        if let base = bytes.baseAddress, Int(bitPattern: base) % 4 == 0 {
+            return try Tensor(type, buffer: TensorBuffer(borrowing: bytes, owner: storage, source: source))
         }
-        return try Tensor(.float32(shape)) { $0.copyMemory(from: source) }
+        if count < Self.deferralThreshold { return try Tensor(type) { $0.copyMemory(from: bytes) } }
+        return try Tensor(type, buffer: TensorBuffer(byteCount: count, from: source))
+    }
+
+    /// Little-endian halves as a float32 tensor, made when it is wanted. The count must fit.
+    func halfTensor(_ shape: Shape) throws -> Tensor {
+        guard count == shape.count * 2 else { throw TensorError.wrongByteCount(expected: shape.count * 2, found: count) }
+        let source = DeferredBytes(
+            write: { range, target in
+                let source = self.bytes
+                let floats = target.bindMemory(to: Float.self, capacity: range.count / 4)
+                for (place, index) in (range.lowerBound / 4..<range.upperBound / 4).enumerated() {
+                    let bits = UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
+                    floats[place] = HalfPrecision.float(fromHalf: bits)
+                }
+            }, release: { self.storage.release(self.range) })
+        if shape.count * 4 < Self.deferralThreshold {
+            return try Tensor(.float32(shape)) { if let base = $0.baseAddress { source.write(0..<$0.count, base) } }
+        }
+        return try Tensor(.float32(shape), buffer: TensorBuffer(byteCount: shape.count * 4, from: source))
     }
 }

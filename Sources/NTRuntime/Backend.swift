@@ -9,10 +9,14 @@ package enum Claim: Sendable, Equatable {
 }
 
 /// What a plan is compiled for.
-package struct CompileOptions: Sendable, Hashable {
+package struct CompileOptions: Sendable {
     package var precision: Precision
+    /// Weights that were packed before, or a place to record those that are packed now; nil for neither.
+    package var packedWeights: (any PackedWeights)?
 
-    package init(precision: Precision = .float32) { self.precision = precision }
+    package init(precision: Precision = .float32, packedWeights: (any PackedWeights)? = nil) {
+        (self.precision, self.packedWeights) = (precision, packedWeights)
+    }
 }
 
 /// A place where graphs run. A backend receives a whole connected partition, so that it can fuse across nodes and choose its own layouts.

@@ -89,13 +89,7 @@ package struct WeightParams: Sendable {
                 throw FormatError(.invalidModel, "expected \(shape.count * 2) bytes of halves, found \(slice.count)")
             }
             try Self.check(slice.count / 2, shape)
-            let source = slice.bytes
-            return try Tensor(float32: shape) { target in
-                for index in target.indices {
-                    let bits = UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
-                    target[index] = HalfPrecision.float(fromHalf: bits)
-                }
-            }
+            return try slice.halfTensor(shape)
         case .int8(let slice, let scale):
             try Self.check(slice.count, shape)
             let codes = (0..<256).map { Float(Int8(truncatingIfNeeded: $0)) }

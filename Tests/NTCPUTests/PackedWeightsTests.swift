@@ -1,0 +1,131 @@
+import CNTKernels
+import CNTPlatform
+import NTCPU
+import NTGraph
+import NTRuntime
+import NTTensor
+import TestSupport
+import XCTest
+
+/// Packed weights kept in a dictionary.
+private final class MemoryStore: PackedWeights, @unchecked Sendable {
+    struct Key: Hashable {
+        var constant: ObjectIdentifier
+        var recipe: String
+    }
+
+    private(set) var entries: [Key: (buffer: TensorBuffer, byteCount: Int, constant: Tensor)] = [:]
+    private(set) var hits = 0
+    private(set) var misses: [String] = []
+    var isRecording = true
+
+    func stored(_ constant: Tensor, recipe: String, byteCount: Int) -> UnsafeRawPointer? {
+        let entry = entries[Key(constant: ObjectIdentifier(constant.buffer), recipe: recipe)]
+        guard let entry, entry.byteCount == byteCount else {
+            misses.append(recipe)
+            return nil
+        }
+        hits += 1
+        return UnsafeRawPointer(entry.buffer.base)
+    }
+
+    func record(_ constant: Tensor, recipe: String, byteCount: Int, buffer: TensorBuffer) {
+        guard isRecording else { return }
+        entries[Key(constant: ObjectIdentifier(constant.buffer), recipe: recipe)] = (buffer, byteCount, constant)
+    }
+
+    func forgetCounts() { (hits, misses) = (0, []) }
+}
+
+final class PackedWeightsTests: XCTestCase {
+    override func tearDown() { nt_isa_set_ceiling(~0) }
+
+    private func bits(_ graph: Graph, _ inputs: [Tensor], _ backend: CPUBackend, _ store: MemoryStore?) throws -> [[UInt32]] {
+        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(packedWeights: store))
+        let targets = try graph.outputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount) }
+        try plan.run(
+            plan.makeState(), inputs: inputs.map(\.bytes),
+            outputs: targets.map { UnsafeMutableRawBufferPointer(start: $0.base, count: $0.byteCount) })
+        return withExtendedLifetime((targets, inputs)) {
+            targets.map { Array(UnsafeRawBufferPointer(start: $0.base, count: $0.byteCount).bindMemory(to: UInt32.self)) }
+        }
+    }
+
+    private func networks() throws -> [(name: String, graph: Graph, inputs: [Tensor])] {
+        try OperatorCases.all.map { test in
+            let (graph, inputs) = try test.make()
+            return (test.name, graph, inputs)
+        }
+            + (0..<60).map { seed in
+                let (graph, inputs) = try RandomGraph.make(seed: seed)
+                return ("random graph \(seed)", try Passes.optimize(graph), inputs)
+            }
+    }
+
+    /// A plan over recorded weights gives the bits of one that packs, and asks for nothing that was not recorded, on any number of threads.
+    func testRecordedWeightsGiveTheSameBits() throws {
+        var total = 0
+        for (name, graph, inputs) in try networks() {
+            let store = MemoryStore()
+            let expected = try bits(graph, inputs, CPUBackend(threadCount: 1), store)
+            total += store.entries.count
+            store.isRecording = false
+            for threads in [1, 2] {
+                store.forgetCounts()
+                XCTAssertEqual(try bits(graph, inputs, CPUBackend(threadCount: threads), store), expected, name)
+                XCTAssertEqual(store.misses, [], "\(name) on \(threads) threads")
+                XCTAssertGreaterThanOrEqual(store.hits, store.entries.count, name)
+            }
+        }
+        XCTAssertGreaterThan(total, 100)
+    }
+
+    /// Weights that were packed for one instruction set are not taken for another, which packs its own.
+    func testOtherInstructionSetsPackTheirOwn() throws {
+        var random = TestRandom(name: "packed")
+        var builder = GraphBuilder(name: "packed")
+        let x = builder.input("x", .float32([1, 20, 9, 9]))
+        let w = try builder.constant(try random.tensor([37, 20, 3, 3], .unit))
+        try builder.output(try builder.add(Convolution(), x, w, layer: "conv"), name: "y")
+        let inputs = [try random.tensor([1, 20, 9, 9], .unit)]
+        let store = MemoryStore()
+        _ = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store)
+        store.isRecording = false
+        for ceiling in [0, UInt32(NT_ISA_AVX2)] where nt_isa_bits() & ~ceiling != 0 {
+            nt_isa_set_ceiling(ceiling)
+            store.forgetCounts()
+            let expected = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), nil)
+            XCTAssertEqual(try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store), expected)
+            XCTAssertEqual(store.misses.count, 1)
+            nt_isa_set_ceiling(~0)
+        }
+    }
+
+    /// What a recipe makes is part of compiled models, which are older than the program that reads them. These sums stand for the layouts of today:
+    /// when one of them changes, the layout has changed, and its recipe must change with it.
+    func testLayoutsAreThoseThatTheirRecipesName() throws {
+        var sums: [String: UInt64] = [:]
+        for index in 0..<nt_gemm_kernel_count() {
+            guard let kernel = nt_gemm_kernel_at(index) else { return XCTFail("kernel \(index) is missing") }
+            let (outputs, taps, depth) = (75, 3, 5)
+            let source = (0..<(outputs * taps * depth)).map { Float($0 + 1) }
+            var packed = [Float](repeating: .nan, count: nt_gemm_packed_count(kernel, outputs, taps, depth))
+            nt_gemm_pack(kernel, outputs, taps, depth, source, taps * depth, 1, taps, &packed)
+            sums["gemm " + String(cString: kernel.pointee.name)] = Self.sum(packed)
+        }
+        var packed = [Float](repeating: .nan, count: nt_depthwise_padded(21) * 9)
+        nt_depthwise_pack(21, 9, (0..<189).map { Float($0 + 1) }, &packed)
+        sums["depthwise"] = Self.sum(packed)
+        for (name, sum) in sums { XCTAssertEqual(Self.knownSums[name], sum, "the layout of '\(name)' is new or has changed: \(sum)") }
+    }
+
+    private static func sum(_ values: [Float]) -> UInt64 {
+        values.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1.bitPattern)) &* 0x100_0000_01b3 }
+    }
+
+    private static let knownSums: [String: UInt64] = [
+        "gemm avx512 14x32": 3_271_004_072_961_921_253, "gemm avx512 9x48": 2_508_699_026_422_255_845,
+        "gemm avx512 7x64": 15_730_820_360_951_779_557, "gemm avx2 6x16": 2_566_402_991_398_047_973,
+        "gemm portable 4x8": 1_064_167_219_537_676_469, "depthwise": 15_932_872_316_897_954_213,
+    ]
+}

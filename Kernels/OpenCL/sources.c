@@ -41,6 +41,9 @@ static const char peak_text[] = {
 static const char picking_text[] = {
 #embed "picking.cl"
 };
+static const char pixels_text[] = {
+#embed "pixels.cl"
+};
 
 #define SOURCE(name) { #name, name##_text, sizeof name##_text }
 static const struct {
@@ -49,7 +52,7 @@ static const struct {
     size_t length;
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
-    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking),
+    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

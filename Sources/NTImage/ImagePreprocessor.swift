@@ -59,7 +59,7 @@ package struct ImagePreprocessor: Sendable, Hashable {
         }
     }
 
-    private func checked(_ out: UnsafeMutableBufferPointer<Float>) throws -> UnsafeMutablePointer<Float> {
+    func checked(_ out: UnsafeMutableBufferPointer<Float>) throws -> UnsafeMutablePointer<Float> {
         _ = try PixelView.minimumBytesPerRow(format: .rgba8, width: geometry.width, height: geometry.height)
         guard out.count >= elementCount, let base = out.baseAddress else {
             throw ImageError(
@@ -70,18 +70,29 @@ package struct ImagePreprocessor: Sendable, Hashable {
     }
 
     private func prepare(_ source: some PixelSource, into sink: PixelSink) throws {
+        try withPlan(source) { view, key in try run(key, view, into: sink) }
+    }
+
+    /// Lends the source's pixels and the key of the plan for them.
+    func withPlan(_ source: some PixelSource, _ body: (PixelView, ResamplePlan.Key) throws -> Void) throws {
         let orientation = source.storedOrientation.followed(by: geometry.orientation ?? source.embeddedOrientation)
         try source.withPixels(for: geometry) { view in
-            let key = ResamplePlan.Key(
-                geometry: geometry, color: color, orientation: orientation, format: view.format, width: view.width,
-                height: view.height, extentWidth: view.extentWidth, extentHeight: view.extentHeight)
-            try ResampleWorkspace.withWorkspace { workspace in
-                let plan = try workspace.plan(for: key)
-                ResampleRun(
-                    plan: plan, view: view, sink: sink, kernels: nt_image_kernels_for(nt_isa_bits()).pointee,
-                    scratch: try workspace.scratch(plan.layout.byteCount)
-                ).run()
-            }
+            try body(
+                view,
+                ResamplePlan.Key(
+                    geometry: geometry, color: color, orientation: orientation, format: view.format, width: view.width,
+                    height: view.height, extentWidth: view.extentWidth, extentHeight: view.extentHeight))
+        }
+    }
+
+    /// Prepares lent pixels.
+    func run(_ key: ResamplePlan.Key, _ view: PixelView, into sink: PixelSink) throws {
+        try ResampleWorkspace.withWorkspace { workspace in
+            let plan = try workspace.plan(for: key)
+            ResampleRun(
+                plan: plan, view: view, sink: sink, kernels: nt_image_kernels_for(nt_isa_bits()).pointee,
+                scratch: try workspace.scratch(plan.layout.byteCount)
+            ).run()
         }
     }
 }

@@ -39,6 +39,16 @@ final class ResamplePlan {
     let ringCount: Int
     let layout: Layout
 
+    /// The plan for those who resample elsewhere; made when first asked for, by the one thread that uses the plan.
+    private(set) lazy var tables: ResampleTables = {
+        // Windows across columns are counted from `column` already.
+        let firstRow = key.format.isBiplanar ? vertical.span.lowerBound & ~1 : vertical.span.lowerBound
+        let (columns, rows) = (horizontal.table(origin: 0), vertical.table(origin: firstRow))
+        return ResampleTables(
+            columns: column..<(column + columnCount), rows: firstRow..<vertical.span.upperBound, isTransposed: isTransposed,
+            x: isTransposed ? rows : columns, y: isTransposed ? columns : rows, left: placement.drawn.x, top: placement.drawn.y)
+    }()
+
     /// Byte offsets into scratch memory.
     struct Layout {
         var ring = 0

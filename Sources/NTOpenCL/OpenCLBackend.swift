@@ -7,6 +7,7 @@ package struct OpenCLBackend: Backend {
     package let device: OpenCLDevice
     let context: DeviceContext
     package let style: DeviceStyle
+    package let features: DeviceFeatures
     /// Measured tiles; those of the user's cache by default.
     package private(set) var tuning: TuningTable
 
@@ -25,18 +26,23 @@ package struct OpenCLBackend: Backend {
     package static var firstGPU: Int? { devices().firstGPU }
 
     /// The backend on a device of `devices()`. Throws `OpenCLError` when there is none of that number, or it cannot be used.
-    package init(deviceIndex: Int = 0) throws { try self.init(device: try Self.devices().device(deviceIndex)) }
+    package init(deviceIndex: Int = 0, features: DeviceFeatures? = nil) throws {
+        try self.init(device: try Self.devices().device(deviceIndex), features: features)
+    }
 
-    /// The backend on a device, with kernels shaped for `family` (by default the device's own) and programs kept in `cache`.
+    /// The backend on a device, with kernels shaped for `family` (by default the device's own), programs kept in `cache`, and `features` other than those
+    /// of the device's kind.
     package init(
         device: OpenCLDevice, family: DeviceStyle.Family? = nil, api: OpenCLInterface = .system,
-        cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil
+        cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil,
+        features: DeviceFeatures? = nil
     ) throws {
         guard device.isAvailable else { throw OpenCLError.noDevice(reason: "'\(device.name)' is not available") }
         guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache)
         style = DeviceStyle(for: device, family: family)
+        self.features = features ?? DeviceFeatures(for: device)
         self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
     }
 
@@ -56,7 +62,7 @@ package struct OpenCLBackend: Backend {
             partition, context: context, style: style, storedType: try storedType(for: options.precision),
             tuning: tuning)
         try compiler.compile()
-        return try OpenCLPartition(compiler)
+        return try OpenCLPartition(compiler, features: features)
     }
 
     /// What convolutions keep their values in. Throws when the device lacks the precision.

@@ -9,18 +9,23 @@ final class OpenCLPartition: CompiledPartition {
     let launches: [Launch]
     let arena: ArenaPlan
     let inputStorages: [Int]
+    /// Extents of each input.
+    let inputShapes: [[Int]]
     let outputStorages: [Int]
     let statusStorage: Int?
     let checkedLayers: [String]
+    let style: DeviceStyle
+    let features: DeviceFeatures
     private let programs: [ProgramKey: DeviceProgram]
 
-    init(_ compiler: PartitionCompiler) throws {
-        context = compiler.context
+    init(_ compiler: PartitionCompiler, features: DeviceFeatures) throws {
+        (context, style, self.features) = (compiler.context, compiler.style, features)
         steps = compiler.steps
         storages = compiler.storages
         launches = compiler.launches
         (inputStorages, outputStorages) = (compiler.inputStorages, compiler.outputStorages)
         (statusStorage, checkedLayers) = (compiler.statusStorage, compiler.checkedLayers)
+        inputShapes = compiler.graph.types(compiler.graph.inputs).map(\.shape.dims)
         let device = context.device
         arena = ArenaPlanner(alignment: device.subBufferAlignment, maximumChunkBytes: device.maximumAllocationBytes)
             .plan(storages, launches: launches, inputs: inputStorages, outputs: outputStorages)
@@ -49,7 +54,9 @@ final class OpenCLPartition: CompiledPartition {
             }
             return kernel
         }
-        return OpenCLState(buffers: buffers, kernels: kernels, queue: try CommandQueue(context))
+        let queue = try CommandQueue(context)
+        return OpenCLState(
+            buffers: buffers, kernels: kernels, queue: queue, pixels: PixelStage(context, style: style, queue: queue))
     }
 
     /// One buffer per storage: constants are shared, the rest are parts of the state's own arena.
@@ -78,8 +85,11 @@ final class OpenCLPartition: CompiledPartition {
     ) throws {
         guard let state = state as? OpenCLState else { throw OpenCLError.unsupported("the state belongs to another backend") }
         let queue = profile == nil ? state.queue : try state.profilingQueue(context)
+        let staged = state.pixels.takeStaged()
         do {
-            try enqueue(state, queue, inputs: inputs, outputs: outputs, profile: profile)
+            // Pictures were made ready on the state's own queue.
+            if profile != nil, !staged.isEmpty { try state.queue.finish() }
+            try enqueue(state, queue, inputs: inputs, staged: staged, outputs: outputs, profile: profile)
         } catch {
             queue.abandon()
             throw error
@@ -87,10 +97,12 @@ final class OpenCLPartition: CompiledPartition {
     }
 
     private func enqueue(
-        _ state: OpenCLState, _ queue: CommandQueue, inputs: [UnsafeRawBufferPointer],
+        _ state: OpenCLState, _ queue: CommandQueue, inputs: [UnsafeRawBufferPointer], staged: [Int: Set<Int>],
         outputs: [UnsafeMutableRawBufferPointer], profile: RunProfile?
     ) throws {
-        for (storage, bytes) in zip(inputStorages, inputs) { try queue.write(bytes, to: state.buffers[storage]) }
+        for (index, (storage, bytes)) in zip(inputStorages, inputs).enumerated() {
+            try upload(bytes, input: index, to: state.buffers[storage], staged: staged[index] ?? [], queue)
+        }
         if let statusStorage {
             try state.clearedStatus.withUnsafeBytes { try queue.write($0, to: state.buffers[statusStorage]) }
         }
@@ -113,4 +125,35 @@ final class OpenCLPartition: CompiledPartition {
         if status[0] != 0 { throw OpenCLError.indexOutOfRange(layers: checkedLayers) }
         if let profile { try record(events, in: profile) }
     }
+
+    /// Copies an input's bytes, without the images that are on the device already.
+    private func upload(
+        _ bytes: UnsafeRawBufferPointer, input: Int, to buffer: DeviceBuffer, staged: Set<Int>, _ queue: CommandQueue
+    ) throws(OpenCLError) {
+        let count = inputShapes[input].first ?? 0
+        guard !staged.isEmpty, count > 0 else { return try queue.write(bytes, to: buffer) }
+        let size = bytes.count / count
+        for image in 0..<count where !staged.contains(image) {
+            try queue.write(
+                UnsafeRawBufferPointer(rebasing: bytes[(image * size)..<((image + 1) * size)]), to: buffer, offset: image * size)
+        }
+    }
+}
+
+extension OpenCLPartition: PixelStaging {
+    /// Inputs of shape [N][1 or 3][height][width].
+    func takesPixels(input: Int) -> Bool {
+        guard features.preparesPixels, inputShapes.indices.contains(input), inputShapes[input].count == 4 else { return false }
+        return [1, 3].contains(inputShapes[input][1])
+    }
+
+    func stage(_ pixels: PixelUpload, input: Int, image: Int, in state: any PartitionState) throws -> Bool {
+        guard takesPixels(input: input), let state = state as? OpenCLState else { return false }
+        let shape = inputShapes[input]
+        guard shape[1...] == [pixels.color.channelCount, pixels.resampling.height, pixels.resampling.width] else { return false }
+        return try state.pixels.stage(
+            pixels, input: input, image: image, into: state.buffers[inputStorages[input]], targetBytes: shape.reduce(4, *))
+    }
+
+    func discardStaged(_ state: any PartitionState) { _ = (state as? OpenCLState)?.pixels.takeStaged() }
 }

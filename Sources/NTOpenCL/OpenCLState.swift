@@ -7,10 +7,12 @@ final class OpenCLState: PartitionState {
     let queue: CommandQueue
     /// Zeros that clear the status flags; kept here because the copy to the device may outlast the call that starts it.
     let clearedStatus = [Int32](repeating: 0, count: 16)
+    /// What makes inputs from pictures' bytes.
+    let pixels: PixelStage
     private var profiling: CommandQueue?
 
-    init(buffers: [DeviceBuffer], kernels: [DeviceKernel], queue: CommandQueue) {
-        (self.buffers, self.kernels, self.queue) = (buffers, kernels, queue)
+    init(buffers: [DeviceBuffer], kernels: [DeviceKernel], queue: CommandQueue, pixels: PixelStage) {
+        (self.buffers, self.kernels, self.queue, self.pixels) = (buffers, kernels, queue, pixels)
     }
 
     /// A queue whose events carry times, made when first asked for.

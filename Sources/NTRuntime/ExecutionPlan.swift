@@ -50,6 +50,36 @@ package final class ExecutionPlan: Sendable {
             outputs: try graph.outputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount, zeroed: true) })
     }
 
+    /// The one segment that reads a graph input, and the input's number there; nil when several do, or none.
+    private func reader(ofInput index: Int) -> (segment: Int, input: Int)? {
+        guard graph.inputs.indices.contains(index) else { return nil }
+        let readers = segments.enumerated().compactMap { place, segment in
+            segment.inputs.firstIndex(of: graph.inputs[index]).map { (segment: place, input: $0) }
+        }
+        return readers.count == 1 && !graph.outputs.contains(graph.inputs[index]) ? readers[0] : nil
+    }
+
+    /// Whether graph input `index` can be made from pictures' bytes by the backend.
+    package func takesPixels(input index: Int) -> Bool {
+        guard let reader = reader(ofInput: index), let staging = segments[reader.segment].compiled as? any PixelStaging else { return false }
+        return staging.takesPixels(input: reader.input)
+    }
+
+    /// Begins to make image `image` of graph input `index` from a picture's bytes, for the state's next run, which then looks at nothing that the input's
+    /// buffer holds for this image. Returns when the bytes have been read; false, with nothing done, when they cannot be taken. Different images of one
+    /// state may be staged by several threads at once.
+    package func stage(_ pixels: PixelUpload, input index: Int, image: Int, in state: ExecutionState) throws -> Bool {
+        guard let reader = reader(ofInput: index), let staging = segments[reader.segment].compiled as? any PixelStaging else { return false }
+        return try staging.stage(pixels, input: reader.input, image: image, in: state.partitionStates[reader.segment])
+    }
+
+    /// Forgets what has been staged in a state and not run.
+    package func discardStaged(_ state: ExecutionState) {
+        for (segment, partitionState) in zip(segments, state.partitionStates) {
+            (segment.compiled as? any PixelStaging)?.discardStaged(partitionState)
+        }
+    }
+
     /// Computes the graph from the state's own input buffers into its own output buffers.
     package func run(_ state: ExecutionState, profile: RunProfile? = nil) throws {
         try run(

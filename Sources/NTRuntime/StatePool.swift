@@ -11,7 +11,10 @@ package final class StatePool: @unchecked Sendable {
     /// Runs `body` with a state that no one else holds.
     package func withState<Result>(_ body: (ExecutionState) throws -> Result) throws -> Result {
         let state = try take()
-        defer { lock.withLock { idle.append(state) } }
+        defer {
+            plan.discardStaged(state)
+            lock.withLock { idle.append(state) }
+        }
         return try body(state)
     }
 

@@ -19,7 +19,7 @@ enum BackendResolver {
             let devices = OpenCLBackend.devices()
             let index = configuration.deviceIndex ?? devices.firstGPU ?? 0
             let backend = try NeedletailError.wrapping(.backendUnavailable, context: "opencl") {
-                try OpenCLBackend(deviceIndex: index)
+                try OpenCLBackend(deviceIndex: index, features: configuration.deviceFeatures)
             }
             return (backend, "asked for, device \(index)")
         case .auto: return try automatic(configuration)
@@ -32,7 +32,7 @@ enum BackendResolver {
             return (try cpu(configuration), "auto: \(devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices")")
         }
         do {
-            return (try OpenCLBackend(deviceIndex: index), "auto: OpenCL device \(index)")
+            return (try OpenCLBackend(deviceIndex: index, features: configuration.deviceFeatures), "auto: OpenCL device \(index)")
         } catch {
             return (try cpu(configuration), "auto: OpenCL device \(index) failed (\(error))")
         }

@@ -93,7 +93,7 @@ public final class ImageClassifier: Sendable {
                         failures.record(place) {
                             let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: part[place]) }
                             let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
-                            try session.render(request, input: input, into: buffer, batchIndex: place)
+                            try session.prepare(request, input: index, in: entry, state, batchIndex: place)
                         }
                     }
                 }

@@ -45,7 +45,7 @@ extension Session {
             for (index, id) in entry.plan.graph.inputs.enumerated() {
                 let value = entry.plan.graph[id]
                 if let image = images[value.name] {
-                    try render(image, input: value.name, into: state.inputs[index], batchIndex: 0)
+                    try prepare(image, input: index, in: entry, state, batchIndex: 0)
                 } else {
                     try fill(state.inputs[index], with: tensors[value.name], input: value)
                 }
@@ -93,6 +93,34 @@ extension Session {
 
     /// Brings one picture to its input's size and writes it as image `batchIndex` of the buffer.
     package func render(_ image: ImageRequest, input: String, into buffer: TensorBuffer, batchIndex: Int) throws {
+        try render(image, input: input, into: buffer, batchIndex: batchIndex) { preprocessor, target in
+            try preprocessor.writePlanar(image.source, into: target)
+        }
+    }
+
+    /// Makes image `batchIndex` of a graph input for the state's next run: on the backend's device from the picture's bytes where it can, else here.
+    /// Several threads may prepare different images of one state.
+    package func prepare(_ image: ImageRequest, input index: Int, in entry: PlanEntry, _ state: ExecutionState, batchIndex: Int) throws {
+        let name = entry.plan.graph[entry.plan.graph.inputs[index]].name
+        guard entry.plan.takesPixels(input: index) else {
+            return try render(image, input: name, into: state.inputs[index], batchIndex: batchIndex)
+        }
+        // The self-check compares with what the reference makes of the host's own picture.
+        let alsoWrites = configuration.verifiesFirstPrediction && entry.verification.isPending
+        try render(image, input: name, into: state.inputs[index], batchIndex: batchIndex) { preprocessor, target in
+            try preprocessor.writePlanar(image.source, into: target, alsoWrites: alsoWrites) { view, tables in
+                try NeedletailError.wrapping(.executionFailed, context: model.name) {
+                    let pixels = PixelUpload(view, tables, preprocessor)
+                    return try entry.plan.stage(pixels, input: index, image: batchIndex, in: state)
+                }
+            }
+        }
+    }
+
+    private func render(
+        _ image: ImageRequest, input: String, into buffer: TensorBuffer, batchIndex: Int,
+        _ body: (ImagePreprocessor, UnsafeMutableBufferPointer<Float>) throws -> Void
+    ) throws {
         guard let feature = model.imageInput(named: input) else {
             throw NeedletailError(.invalidInput, "\(model.name): input '\(input)' takes no image")
         }
@@ -108,6 +136,6 @@ extension Session {
         }
         let target = UnsafeMutableBufferPointer(
             start: buffer.base.assumingMemoryBound(to: Float.self) + batchIndex * count, count: count)
-        try NeedletailError.wrapping(.invalidImage) { try preprocessor.writePlanar(image.source, into: target) }
+        try NeedletailError.wrapping(.invalidImage) { try body(preprocessor, target) }
     }
 }

@@ -1,3 +1,4 @@
+import NTOpenCL
 import NTRuntime
 
 /// Where a session runs.
@@ -45,6 +46,8 @@ public struct SessionConfiguration: Sendable {
     public var requiresKernels: Bool
     /// Compares the first prediction with the reference and fails when it differs or is not finite. See `Session.verification`.
     public var verifiesFirstPrediction: Bool
+    /// What an OpenCL session does beside running kernels; nil for the defaults of its device.
+    package var deviceFeatures: DeviceFeatures?
 
     public init(
         backend: BackendChoice = .auto, deviceIndex: Int? = nil, threadCount: Int? = nil,

@@ -12,6 +12,9 @@ final class Verification: @unchecked Sendable {
     /// The largest difference of an output that the check has found, relative to the output's largest value; nil before the check.
     var difference: Double? { lock.withLock { largest } }
 
+    /// Whether no prediction has been compared yet.
+    var isPending: Bool { lock.withLock { !isDone } }
+
     /// The relative difference that a plan may show: the largest absolute difference over the largest absolute value.
     private let tolerance: Double
 

@@ -42,12 +42,24 @@ final class FaultTests: XCTestCase {
         return (item.graph, item.inputs)
     }
 
+    /// A black picture for the first input, which is all zeros.
+    private let picture: PixelCase = {
+        var picture = PixelCase(
+            .packed(byteCount: 4, red: 0, green: 1, blue: 2), .rgb, columns: 9, rows: 9, transposed: false, drawn: (8, 8), at: (0, 0), image: (8, 8),
+            seed: 1)
+        picture.planes[0].bytes = picture.planes[0].bytes.map { _ in 0 }
+        return picture
+    }()
+
     /// Everything from the device list to a profiled run.
     private func everything(_ api: OpenCLInterface, _ graph: Graph, _ inputs: [Tensor], cache: ProgramCache) throws -> [Tensor] {
         let device = try OpenCLDeviceList(api: api).device(0)
-        let backend = try OpenCLBackend(device: device, api: api, cache: cache)
+        let features = DeviceFeatures(preparesPixels: true)
+        let backend = try OpenCLBackend(device: device, api: api, cache: cache, features: features)
         let plan = try ExecutionPlan(graph, backend: backend)
         let state = try plan.makeState()
+        let taken = try picture.withUpload { try plan.stage($0, input: 0, image: 0, in: state) }
+        XCTAssertTrue(taken)
         _ = try compute(plan, state, inputs: inputs, profile: RunProfile(stepCount: plan.steps.count))
         return try compute(plan, state, inputs: inputs)
     }

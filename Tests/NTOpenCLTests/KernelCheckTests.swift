@@ -39,4 +39,13 @@ final class KernelCheckTests: XCTestCase {
             }
         }
     }
+
+    func testPixelKernelsOnce() throws {
+        for entry in try DeviceFixture.entries.get() {
+            let backend = try PixelTests.withPixels(entry)
+            for (index, item) in PixelCase.all.enumerated() {
+                XCTAssertEqual(try item.found(backend), item.expected, "case \(index) on \(entry.name)")
+            }
+        }
+    }
 }

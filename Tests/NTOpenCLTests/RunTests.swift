@@ -29,13 +29,6 @@ final class RunTests: XCTestCase {
         XCTAssertEqual(failures.all, [])
     }
 
-    private final class Failures: @unchecked Sendable {
-        private let lock = NSLock()
-        private var texts: [String] = []
-        func add(_ text: String) { lock.withLock { texts.append(text) } }
-        var all: [String] { lock.withLock { texts } }
-    }
-
     func testProfileTimesEveryKernel() throws {
         let graph = try NetworkCases.mobileNetV1(size: 32, alpha: 0.25, classes: 10)
         let plan = try ExecutionPlan(graph, backend: try DeviceFixture.backend())

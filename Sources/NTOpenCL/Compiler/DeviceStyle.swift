@@ -42,4 +42,24 @@ package struct DeviceStyle: Sendable, Hashable {
 
     /// The widest vector that divides `count`, at most `vectorWidth`.
     func vector(dividing count: Int) -> Int { [16, 8, 4].first { $0 <= vectorWidth && count % $0 == 0 } ?? 1 }
+
+    /// A one-dimensional range of at least `items` work-items.
+    func range(items: Int) -> (global: [Int], local: [Int]) {
+        let wanted = family == .manyCores ? 128 : items >= 4096 ? 64 : 1
+        let local = min(wanted, maximumWorkGroupSize)
+        return ([(items + local - 1) / local * local], [local])
+    }
+
+    /// A range of several dimensions whose kernel checks every bound: groups of one on wide cores, of up to 128 on many.
+    func range(_ items: [Int]) -> (global: [Int], local: [Int]) {
+        guard family == .manyCores else { return (items, [Int](repeating: 1, count: items.count)) }
+        var room = min(128, maximumWorkGroupSize)
+        let local = items.map { extent in
+            var size = 1
+            while size * 2 <= min(room, extent) { size *= 2 }
+            room /= size
+            return size
+        }
+        return (zip(items, local).map { ($0 + $1 - 1) / $1 * $1 }, local)
+    }
 }

@@ -202,23 +202,6 @@ final class PartitionCompiler {
         if let last = steps.indices.last { steps[last].choice = choice }
     }
 
-    /// A one-dimensional range of at least `items` work-items.
-    func range(items: Int) -> (global: [Int], local: [Int]) {
-        let wanted = style.family == .manyCores ? 128 : items >= 4096 ? 64 : 1
-        let local = min(wanted, style.maximumWorkGroupSize)
-        return ([(items + local - 1) / local * local], [local])
-    }
-
-    /// A range of several dimensions whose kernel checks every bound: groups of one on wide cores, of up to 128 on many.
-    func range(_ items: [Int]) -> (global: [Int], local: [Int]) {
-        guard style.family == .manyCores else { return (items, [Int](repeating: 1, count: items.count)) }
-        var room = min(128, style.maximumWorkGroupSize)
-        let local = items.map { extent in
-            var size = 1
-            while size * 2 <= min(room, extent) { size *= 2 }
-            room /= size
-            return size
-        }
-        return (zip(items, local).map { ($0 + $1 - 1) / $1 * $1 }, local)
-    }
+    func range(items: Int) -> (global: [Int], local: [Int]) { style.range(items: items) }
+    func range(_ items: [Int]) -> (global: [Int], local: [Int]) { style.range(items) }
 }

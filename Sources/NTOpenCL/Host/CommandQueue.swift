@@ -1,6 +1,6 @@
 import COpenCL
 
-/// An in-order queue of one device. Used by one thread at a time.
+/// An in-order queue of one device. Safe from any thread; the order is that of the calls.
 final class CommandQueue: @unchecked Sendable {
     let queue: cl_command_queue
     let isProfiling: Bool
@@ -17,12 +17,34 @@ final class CommandQueue: @unchecked Sendable {
 
     deinit { api.release(kind: "queue") { clReleaseCommandQueue(queue) } }
 
-    /// Starts copying host bytes to a buffer; they must stay as they are until the queue has come past this.
-    func write(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer) throws(OpenCLError) {
+    /// Starts copying host bytes to a buffer, from byte `offset` of it on; they must stay as they are until the queue has come past this.
+    func write(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer, offset: Int = 0) throws(OpenCLError) {
         guard bytes.count > 0 else { return }
         try api.check("clEnqueueWriteBuffer") {
-            clEnqueueWriteBuffer(queue, buffer.memory, cl_bool(CL_FALSE), 0, bytes.count, bytes.baseAddress, 0, nil, nil)
+            clEnqueueWriteBuffer(queue, buffer.memory, cl_bool(CL_FALSE), offset, bytes.count, bytes.baseAddress, 0, nil, nil)
         }
+    }
+
+    /// Starts copying rows of host bytes, `bytesPerRow` apart, to a buffer, where they lie one after the other from `offset` on. They must stay as they are
+    /// until the event that is returned has come.
+    func write(
+        rows: UnsafeRawPointer, bytesPerRow: Int, width: Int, height: Int, to buffer: DeviceBuffer, offset: Int
+    ) throws(OpenCLError) -> DeviceEvent {
+        var event: cl_event?
+        if bytesPerRow == width || height == 1 {
+            try api.check("clEnqueueWriteBuffer") {
+                clEnqueueWriteBuffer(queue, buffer.memory, cl_bool(CL_FALSE), offset, width * height, rows, 0, nil, &event)
+            }
+        } else {
+            let (origin, hostOrigin, region) = ([offset, 0, 0], [0, 0, 0], [width, height, 1])
+            try api.check("clEnqueueWriteBufferRect") {
+                clEnqueueWriteBufferRect(
+                    queue, buffer.memory, cl_bool(CL_FALSE), origin, hostOrigin, region, width, width * height, bytesPerRow,
+                    bytesPerRow * height, rows, 0, nil, &event)
+            }
+        }
+        guard let event else { throw OpenCLError.call(name: "clEnqueueWriteBufferRect", code: CL_INVALID_EVENT) }
+        return DeviceEvent(event, api: api)
     }
 
     /// Copies a buffer's first bytes to the host; with `waits`, returns when all that was queued before and this are done.
@@ -61,8 +83,8 @@ final class CommandQueue: @unchecked Sendable {
     func abandon() { _ = clFinish(queue) }
 }
 
-/// An event of a profiling queue.
-final class DeviceEvent {
+/// The event of a queued command.
+final class DeviceEvent: @unchecked Sendable {
     private let event: cl_event
     private let api: OpenCLInterface
 
@@ -74,7 +96,13 @@ final class DeviceEvent {
 
     deinit { api.release(kind: "event") { clReleaseEvent(event) } }
 
-    /// Seconds from start to end on the device's clock; valid once the event is complete.
+    /// Waits for the command.
+    func wait() throws(OpenCLError) {
+        var event: cl_event? = event
+        try api.check("clWaitForEvents") { clWaitForEvents(1, &event) }
+    }
+
+    /// Seconds from start to end on the device's clock, for events of a profiling queue; valid once the event is complete.
     func seconds() throws(OpenCLError) -> Double {
         let span = try span()
         return Double(span.end - span.start) * 1e-9

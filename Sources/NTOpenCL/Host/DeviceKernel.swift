@@ -14,6 +14,9 @@ final class DeviceKernel: @unchecked Sendable {
 
     deinit { api.release(kind: "kernel") { clReleaseKernel(kernel) } }
 
+    /// Lets go of the buffers that arguments point to, before others take their places.
+    func releaseBuffers() { held = [] }
+
     func set(_ index: Int, _ buffer: DeviceBuffer) throws(OpenCLError) {
         var memory: cl_mem? = buffer.memory
         try api.check("clSetKernelArg") {

@@ -4,12 +4,14 @@ import CNTKernelSources
 enum KernelSource: String, Sendable, Hashable, CaseIterable {
     case pointwise, convolution
     case convolutionTiled = "convolution_tiled"
-    case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking
+    case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking, pixels
 
     private static let widths = [1, 4, 8, 16]
 
     /// The whole program's text: loads and stores, the functions for the vector widths in `widths`, the kernels.
     func text(widths: Set<Int>) -> String {
+        // Whole numbers need neither.
+        if self == .pixels { return Self.file(rawValue) }
         var parts = [Self.file("common")]
         for width in Self.widths where width == 1 || widths.contains(width) {
             parts.append("#define FT nt_float\(width)\n#define FN(name) nt_##name##_\(width)\n")

@@ -45,7 +45,8 @@ enum KernelTable {
 
     private static func time(_ kernel: UnsafePointer<nt_gemm_kernel>, _ m: Int, _ n: Int, _ k: Int) -> Double {
         // The stride the backend gives to pixels of this many channels.
-        let stride = k % 512 == 0 ? k + 16 : k
+        let depth = nt_slots(kernel.pointee.element, k)
+        let stride = depth % 512 == 0 ? depth + 16 : depth
         let a = FloatMemory(m * stride)
         let b = FloatMemory(n * k)
         let c = FloatMemory(m * n)
@@ -54,7 +55,7 @@ enum KernelTable {
         nt_gemm_pack(kernel, n, 1, k, b.start, k, 0, 1, packed.start)
         return Stopwatch.best {
             nt_gemm_run(
-                kernel, m, n, k, a.start, stride, packed.start, bias.start, c.start, n, nil, 0, -.infinity, .infinity)
+                kernel, m, n, depth, a.start, stride, packed.start, bias.start, c.start, n, nil, 0, -.infinity, .infinity)
         }
     }
 }

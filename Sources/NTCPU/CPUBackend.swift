@@ -25,11 +25,17 @@ package struct CPUBackend: Backend {
 
     package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }
 
+    /// Whether the processor multiplies bfloat16 (AVX512-BF16). Without it every precision is computed in float32.
+    package static var hasBFloat16: Bool { hasBFloat16(nt_isa_bits()) }
+
+    static func hasBFloat16(_ isa: UInt32) -> Bool { nt_pool_choose_bfloat16(isa) != nil }
+
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
-        guard options.precision == .float32 || options.precision == .fast else {
-            throw GraphError("the cpu backend has no \(options.precision.rawValue); use float32 or fast")
+        guard options.precision != .float16 else {
+            throw GraphError("the cpu backend has no float16; use float32, bfloat16 or fast")
         }
-        var builder = PlanBuilder(partition, threads: threadCount, packedWeights: options.packedWeights)
+        var builder = PlanBuilder(
+            partition, threads: threadCount, precision: options.precision, packedWeights: options.packedWeights)
         try builder.build()
         return try CPUPartition(builder, pool: pool)
     }

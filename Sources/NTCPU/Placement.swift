@@ -1,3 +1,4 @@
+import CNTKernels
 import NTTensor
 
 /// How a value's elements lie in memory.
@@ -6,19 +7,26 @@ enum Layout: Equatable {
     case rowMajor
     /// An image [N, C, H, W] as N H W C: the channels of a pixel side by side, pixels `stride` floats apart, rows and images dense.
     case pixels(stride: Int)
+    /// An image in bfloat16, two channels a slot of four bytes: pixels `stride` slots apart, rows and images dense.
+    case pairs(stride: Int)
+
+    var isPairs: Bool {
+        if case .pairs = self { return true }
+        return false
+    }
 }
 
-/// Where a value lies: a buffer of the plan, an offset in floats, a layout.
+/// Where a value lies: a buffer of the plan, an offset in slots of four bytes, a layout.
 struct Placement: Equatable {
     var buffer: Int
     var offset = 0
     var layout: Layout
 
-    /// Floats to step in memory for one step along each logical axis.
+    /// Floats to step in memory for one step along each logical axis. The layout must not be pairs, whose channels have no such step.
     func strides(_ shape: Shape) -> [Int] {
         switch layout {
         case .rowMajor: return shape.strides
-        case .pixels(let stride): return [shape[2] * shape[3] * stride, 1, shape[3] * stride, stride]
+        case .pixels(let stride), .pairs(let stride): return [shape[2] * shape[3] * stride, 1, shape[3] * stride, stride]
         }
     }
 
@@ -37,17 +45,22 @@ struct Placement: Equatable {
         return Placement(buffer: buffer, offset: offset, layout: .pixels(stride: shape[1]))
     }
 
-    /// Floats from pixel to pixel. The layout must be pixels.
+    /// Slots from pixel to pixel. The layout must be pixels or pairs.
     var pixelStride: Int {
-        if case .pixels(let stride) = layout { return stride }
-        return 1
+        switch layout {
+        case .pixels(let stride), .pairs(let stride): return stride
+        case .rowMajor: return 1
+        }
     }
+
+    /// What the kernels call the type of the elements.
+    var element: Int32 { Int32(layout.isPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32) }
 }
 
 /// A block of memory that values lie in.
 struct PlannedBuffer {
     enum Kind {
-        /// In the arena of a state.
+        /// In the arena of a state; `count` slots of four bytes.
         case arena(count: Int)
         /// The partition's input or output of this index.
         case input(Int)

@@ -52,29 +52,26 @@ extension PlanBuilder {
     }
 
     private mutating func emitGeneral(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape, _ y: Shape) throws {
-        let source = try asPixels(node.inputs[0])
-        let residual = try op.residualIndex.map { try asPixels(node.inputs[$0]) }
-        let target: Placement
-        if let index = op.residualIndex, node.inputs[index] != node.inputs[0] {
-            target = try place(node.outputs[0], over: node.inputs[index], asPixels: true)
-        } else {
-            target = place(node.outputs[0], asPixels: true)
-        }
+        let inPairs = multipliesPairs(op, w)
+        let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
+        let (residual, target) = try convolutionTarget(op, node, from: node.inputs[0], inPairs: inPairs)
         let (depth, perGroup, taps) = (w[1], w[0] / op.groups, w[2] * w[3])
         var conv = nt_conv()
         conv.window = Self.window(op, x, w, y)
-        (conv.batch, conv.groups, conv.channels, conv.outputs) = (x[0], op.groups, depth, perGroup)
+        (conv.batch, conv.groups, conv.outputs) = (x[0], op.groups, perGroup)
+        conv.channels = nt_slots(source.element, depth)
         conv.x_stride = source.pixelStride
         conv.y_stride = target.pixelStride
         conv.residual_stride = residual?.pixelStride ?? 0
-        conv.kernel = nt_gemm_choose(x[0] * y[2] * y[3], perGroup, depth * taps, isa)
+        conv.y_element = target.element
+        conv.kernel = nt_gemm_choose_element(source.element, x[0] * y[2] * y[3], perGroup, conv.channels * taps, isa)
         // Weights lie as [groups][outputs][channels][taps].
         let packing = GEMMPacking(
             kernel: conv.kernel, groups: op.groups, outputs: perGroup, taps: taps, depth: depth, tapStride: 1, depthStride: taps)
         (conv.packed, conv.packed_stride) = (try packed(node.inputs[1], packing), packing.groupCount)
         conv.bias_stride = nt_gemm_bias_count(conv.kernel, perGroup)
         conv.bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride)
-        conv.zeros = try store.zeros(depth * w[3])
+        conv.zeros = try store.zeros(conv.channels * w[3])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
         let parts = nt_conv_parts(&conv, threads, Self.shareCycles)
@@ -82,6 +79,20 @@ extension PlanBuilder {
         append(
             nt_step_conv, store.keep(conv), inputs: [source, residual], outputs: [target], parts: parts,
             description: describe([node], kernel: kernel))
+    }
+
+    /// A convolution's residual and output: over the residual where that may be, in bfloat16 where its readers want that.
+    mutating func convolutionTarget(
+        _ op: Convolution, _ node: Node, from input: ValueID, inPairs: Bool
+    ) throws -> (residual: Placement?, target: Placement) {
+        let id = node.outputs[0]
+        let writesPairs = inPairs && wantsPairs(id)
+        guard let residual = op.residualIndex.map({ node.inputs[$0] }) else {
+            return (nil, writesPairs ? placePairs(id) : place(id, asPixels: true))
+        }
+        let source = writesPairs ? try asPairs(residual) : try asPixels(residual)
+        guard residual != input else { return (source, writesPairs ? placePairs(id) : place(id, asPixels: true)) }
+        return (source, writesPairs ? placePairs(id, over: residual) : try place(id, over: residual, asPixels: true))
     }
 
     /// Biases of each group, padded with zeros to `stride`; zeros alone when there are none.
@@ -101,9 +112,10 @@ extension PlanBuilder {
     // MARK: Depthwise
 
     mutating func emitDepthwise(_ op: Convolution, _ node: Node) throws {
-        let source = try asPixels(node.inputs[0])
-        let target = place(node.outputs[0], asPixels: true)
-        let image = try depthwiseImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride)
+        let inPairs = usesBFloat16 && (reserved[node.outputs[0]]?.layout.isPairs ?? true)
+        let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
+        let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
+        let image = try depthwiseImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride, inPairs: inPairs)
         let y = shape(node.outputs[0])
         let work = y.count * image.window.kernel_height * image.window.kernel_width / 8
         append(
@@ -112,17 +124,24 @@ extension PlanBuilder {
             description: describe([node], kernel: "depthwise " + String(cString: image.kernel.pointee.name)))
     }
 
-    func depthwiseImage(_ op: Convolution, _ node: Node, xStride: Int, yStride: Int) throws -> nt_depthwise_image {
+    func depthwiseImage(_ op: Convolution, _ node: Node, xStride: Int, yStride: Int, inPairs: Bool) throws -> nt_depthwise_image {
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
         let (channels, taps) = (x[1], w[2] * w[3])
         let padded = nt_depthwise_padded(channels)
+        let kernel = inPairs ? nt_depthwise_choose_bfloat16(isa) : nt_depthwise_choose(channels, isa)
+        let name = kernel.map { String(cString: $0.pointee.name) } ?? ""
         let weights = try store.packed(
-            try constant(node.inputs[1]), recipe: "depthwise channels \(channels) of \(padded) taps \(taps)", byteCount: 4 * padded * taps
-        ) { nt_depthwise_pack(channels, taps, try $0.floats(), $1.bindMemory(to: Float.self, capacity: padded * taps)) }
-        let bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: channels, stride: padded)
+            try constant(node.inputs[1]), recipe: "depthwise \(name) channels \(channels) of \(padded) taps \(taps)",
+            byteCount: 4 * padded * taps
+        ) { nt_depthwise_pack(kernel, channels, taps, try $0.floats(), $1.bindMemory(to: Float.self, capacity: padded * taps)) }
+        let bias = try store.floats(padded)
+        if op.hasBias {
+            let tensor = try constant(node.inputs[2])
+            withExtendedLifetime(tensor) { nt_depthwise_pack(kernel, channels, 1, tensor.floats.baseAddress, bias) }
+        }
         return nt_depthwise_image(
             window: Self.window(op, x, w, y), batch: x[0], channels: channels, x_stride: xStride, y_stride: yStride,
-            kernel: nt_depthwise_choose(channels, isa), weights: weights.assumingMemoryBound(to: Float.self), bias: bias,
+            kernel: kernel, weights: weights.assumingMemoryBound(to: Float.self), bias: UnsafePointer(bias),
             activation: activation(op.activation))
     }
 
@@ -130,6 +149,7 @@ extension PlanBuilder {
 
     /// Whether the convolution reads few channels from an image in logical order, and so does best by reading its rows.
     private mutating func isStem(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape) throws -> Bool {
+        if placements[node.inputs[0].index]?.layout.isPairs == true { return false }
         let place = try placement(node.inputs[0])
         return op.groups == 1 && !op.hasResidual && place.rowMajorView(x) != nil && x[1] <= 4 && x[2] * x[3] > 1
             && x[1] * w[2] <= Int(NT_STEM_MAX_TAPS) && op.dilations.width == 1 && op.padding.left < w[3]
@@ -138,11 +158,12 @@ extension PlanBuilder {
     private mutating func emitStem(_ op: Convolution, _ node: Node) throws {
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
         let source = try asRowMajor(node.inputs[0])
-        let target = place(node.outputs[0], asPixels: true)
+        let target = wantsPairs(node.outputs[0]) ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
         let (rows, width) = (x[1] * w[2], w[3])
         var stem = nt_stem()
         stem.window = Self.window(op, x, w, y)
         (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
+        stem.y_element = target.element
         stem.kernel = nt_gemm_choose(x[0] * y[2] * y[3], w[0], rows * width, isa)
         let packing = GEMMPacking(
             kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)

@@ -34,6 +34,10 @@ extension PlanBuilder {
     mutating func emitConcat(_ op: Concat, _ node: Node) throws {
         let y = shape(node.outputs[0])
         let axis = try OperatorError.normalizedAxis(op.axis, rank: y.rank)
+        if let joint = reserved[node.outputs[0]], joint.layout.isPairs {
+            try emitConcatOfPairs(node, into: joint)
+            return
+        }
         let places = try node.inputs.map { try placement($0) }
         let pixels = try y.rank == 4 && node.inputs.contains { try placement($0).rowMajorView(shape($0)) == nil }
         let target = place(node.outputs[0], asPixels: reserved[node.outputs[0]] != nil || pixels)
@@ -57,22 +61,22 @@ extension PlanBuilder {
             let node = graph.nodes[index]
             guard let op = node.op as? Concat, shape(node.outputs[0]).rank == 4, op.axis == 1 || op.axis == -3 else { continue }
             let y = shape(node.outputs[0])
-            let pieces = node.inputs.filter { canWriteAnywhere($0, into: node) }
+            let inPairs = joinsPairs(node)
+            let pieces = node.inputs.filter { canWriteAnywhere($0, into: node) && (!inPairs || canWritePairs($0)) }
             guard !pieces.isEmpty, !graph.outputs.contains(node.outputs[0]) || reserved[node.outputs[0]] != nil else { continue }
             let joint: Placement
             if let place = reserved[node.outputs[0]] {
                 joint = place
             } else {
-                let stride = Self.pixelStride(y)
-                joint = Placement(
-                    buffer: addBuffer(.arena(count: y.count / max(1, y[1]) * stride)), layout: .pixels(stride: stride))
+                joint = newImage(y, inPairs: inPairs)
                 reserved[node.outputs[0]] = joint
             }
             buffers[joint.buffer].isShared = true
             var start = 0
             for id in node.inputs {
                 if pieces.contains(id) {
-                    reserved[id] = Placement(buffer: joint.buffer, offset: joint.offset + start, layout: joint.layout)
+                    reserved[id] = Placement(
+                        buffer: joint.buffer, offset: joint.offset + nt_slots(joint.element, start), layout: joint.layout)
                 }
                 start += shape(id)[1]
             }

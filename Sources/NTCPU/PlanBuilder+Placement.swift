@@ -12,9 +12,9 @@ extension PlanBuilder {
         return buffers.count - 1
     }
 
-    /// Where a value lies.
+    /// Where a value lies in float32, converted when it lies in bfloat16.
     mutating func placement(_ id: ValueID) throws -> Placement {
-        if let place = placements[id.index] { return place }
+        if let place = placements[id.index] { return place.layout.isPairs ? try floatCopy(id, of: place) : place }
         guard let constant = graph.constant(id) else {
             throw GraphError("value '\(graph[id].name)' is read before it is computed")
         }

@@ -7,20 +7,24 @@ import NTTensor
 extension PlanBuilder {
     mutating func emitPool(_ op: Pool, _ node: Node) throws {
         let (x, y) = (shape(node.inputs[0]), shape(node.outputs[0]))
-        let source = try asPixels(node.inputs[0])
-        let target = place(node.outputs[0], asPixels: true)
         let coversAll = op.kernel.height == x[2] && op.kernel.width == x[3] && op.padding.isZero && y[2] == 1 && y[3] == 1
-        if coversAll, op.function == .average, op.dilations == .one {
+        if coversAll, op.function == .average, op.dilations == .one, reserved[node.outputs[0]]?.layout.isPairs != true {
+            let source = try asStoredPixels(node.inputs[0])
+            let target = place(node.outputs[0], asPixels: true)
             emitPoolSum(node, x, source, target, scale: 1 / Float(x[2] * x[3]), yStride: target.pixelStride)
             return
         }
+        let inPairs = poolsPairs(node)
+        let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
+        let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
         let functions: [Pool.Function: Int] = [.maximum: NT_POOL_MAXIMUM, .average: NT_POOL_AVERAGE, .l2: NT_POOL_L2]
         let image = nt_pool_image(
             window: nt_window(
                 in_height: x[2], in_width: x[3], out_height: y[2], out_width: y[3], kernel_height: op.kernel.height,
                 kernel_width: op.kernel.width, stride_y: op.strides.height, stride_x: op.strides.width,
                 dilation_y: op.dilations.height, dilation_x: op.dilations.width, pad_top: op.padding.top, pad_left: op.padding.left),
-            batch: x[0], channels: x[1], x_stride: source.pixelStride, y_stride: target.pixelStride, kernel: nt_pool_choose(isa),
+            batch: x[0], channels: x[1], x_stride: source.pixelStride, y_stride: target.pixelStride,
+            kernel: inPairs ? nt_pool_choose_bfloat16(isa) : nt_pool_choose(isa),
             function: Int32(functions[op.function] ?? NT_POOL_MAXIMUM), counts_padding: op.countsPadding ? 1 : 0,
             pad_bottom: op.padding.bottom, pad_right: op.padding.right)
         append(
@@ -33,7 +37,8 @@ extension PlanBuilder {
         _ node: Node, _ x: Shape, _ source: Placement, _ target: Placement, scale: Float, yStride: Int
     ) {
         let sum = nt_pool_sum_image(
-            kernel: nt_pool_choose(isa), batch: x[0], height: x[2], width: x[3], x_stride: source.pixelStride, channels: x[1],
+            kernel: source.layout.isPairs ? nt_pool_choose_bfloat16(isa) : nt_pool_choose(isa), batch: x[0], height: x[2], width: x[3],
+            x_stride: source.pixelStride, channels: x[1],
             y_stride: yStride, scale: scale)
         append(
             nt_step_pool_sum, store.keep(sum), inputs: [source], outputs: [target],
@@ -43,15 +48,14 @@ extension PlanBuilder {
     mutating func emitReduce(_ op: Reduce, _ node: Node) throws {
         let x = shape(node.inputs[0])
         let axes = try op.reducedAxes(rank: x.rank)
-        let place = try placement(node.inputs[0])
-        if x.rank == 4, axes == [2, 3], op.function == .mean || op.function == .sum, place.pixelView(x) != nil,
-            reserved[node.outputs[0]] == nil
-        {
-            let source = try asPixels(node.inputs[0])
+        let averages = x.rank == 4 && axes == [2, 3] && (op.function == .mean || op.function == .sum)
+        if averages, reserved[node.outputs[0]] == nil, try isStoredAsPixels(node.inputs[0]) {
+            let source = try asStoredPixels(node.inputs[0])
             let target = self.place(node.outputs[0], asPixels: false)
             emitPoolSum(node, x, source, target, scale: op.function == .mean ? 1 / Float(x[2] * x[3]) : 1, yStride: x[1])
             return
         }
+        let place = try placement(node.inputs[0])
         var reduce = Self.reduction(x, axes: axes, strides: place.strides(x))
         let codes: [Reduce.Function: Int] = [
             .sum: NT_REDUCE_SUM, .mean: NT_REDUCE_MEAN, .product: NT_REDUCE_PRODUCT, .maximum: NT_REDUCE_MAXIMUM,

@@ -8,18 +8,18 @@ import NTTensor
 extension PlanBuilder {
     mutating func emitDense(_ op: Dense, _ node: Node) throws {
         let (w, y) = (shape(node.inputs[1]), shape(node.outputs[0]))
-        let source = try asRowMajor(node.inputs[0])
-        let target = place(node.outputs[0], asPixels: false)
         let rows = y.count / max(1, w[0])
+        let source = usesBFloat16 ? try rowsAsPairs(node.inputs[0], rows: rows, count: w[1]) : try asRowMajor(node.inputs[0])
+        let target = place(node.outputs[0], asPixels: false)
         var conv = nt_conv()
         conv.window = Self.singlePixel
-        (conv.batch, conv.groups, conv.channels, conv.outputs) = (rows, 1, w[1], w[0])
-        (conv.x_stride, conv.y_stride) = (w[1], w[0])
-        conv.kernel = nt_gemm_choose(rows, w[0], w[1], isa)
+        (conv.batch, conv.groups, conv.channels, conv.outputs) = (rows, 1, nt_slots(source.element, w[1]), w[0])
+        (conv.x_stride, conv.y_stride) = (conv.channels, w[0])
+        conv.kernel = nt_gemm_choose_element(source.element, rows, w[0], conv.channels, isa)
         conv.packed = try packed(node.inputs[1], GEMMPacking(kernel: conv.kernel, outputs: w[0], depth: w[1]))
         conv.bias = try packBias(
             op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(conv.kernel, w[0]))
-        conv.zeros = try store.zeros(w[1])
+        conv.zeros = try store.zeros(conv.channels)
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
         append(

@@ -55,11 +55,12 @@ extension PlanBuilder {
         return y[0] * y[2] * y[3] >= 100 || threads == 1
     }
 
-    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int) throws -> nt_pointwise {
+    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int, inPairs: Bool) throws -> nt_pointwise {
         let w = shape(node.inputs[1])
+        let element = Int32(inPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32)
         var stage = nt_pointwise()
-        (stage.channels, stage.outputs) = (w[1], w[0])
-        stage.kernel = nt_gemm_choose(pixels, w[0], w[1], isa)
+        (stage.channels, stage.outputs) = (nt_slots(element, w[1]), w[0])
+        stage.kernel = nt_gemm_choose_element(element, pixels, w[0], stage.channels, isa)
         stage.packed = try packed(node.inputs[1], GEMMPacking(kernel: stage.kernel, outputs: w[0], depth: w[1]))
         stage.bias = try packBias(
             op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stage.kernel, w[0]))
@@ -71,22 +72,18 @@ extension PlanBuilder {
         let (middle, last) = (graph.nodes[chain.depthwise], graph.nodes[chain.project])
         guard let depthwise = middle.op as? Convolution, let project = last.op as? Convolution else { return }
         let first = chain.expand.map { graph.nodes[$0] }
-        let source = try asPixels((first ?? middle).inputs[0])
-        let residual = try project.residualIndex.map { try asPixels(last.inputs[$0]) }
-        let target: Placement
-        if let index = project.residualIndex, last.inputs[index] != (first ?? middle).inputs[0] {
-            target = try place(last.outputs[0], over: last.inputs[index], asPixels: true)
-        } else {
-            target = place(last.outputs[0], asPixels: true)
-        }
+        let input = (first ?? middle).inputs[0]
+        let source = usesBFloat16 ? try asPairs(input) : try asPixels(input)
+        let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: usesBFloat16)
         let (x, y) = (shape(middle.inputs[0]), shape(last.outputs[0]))
         var fused = nt_separable()
         if let first, let op = first.op as? Convolution {
             fused.has_expansion = 1
-            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
+            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3], inPairs: usesBFloat16)
         }
-        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0)
-        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
+        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0, inPairs: usesBFloat16)
+        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3], inPairs: usesBFloat16)
+        fused.y_element = target.element
         fused.x_stride = source.pixelStride
         fused.y_stride = target.pixelStride
         fused.residual_stride = residual?.pixelStride ?? 0

@@ -14,11 +14,14 @@ struct PlannedStep {
 /// Turns a partition's graph into steps over buffers: chooses layouts and kernels, packs weights, fuses, and places values.
 ///
 /// Images are kept as pixels (N H W C) from the first convolution to the last; other values in logical order. Conversions are steps
-/// of their own, made where a value is first wanted in the other layout and used by all who want it.
+/// of their own, made where a value is first wanted in the other layout and used by all who want it. In bfloat16 images are
+/// pairs of channels wherever their producers and readers know them; what does not know them gets float32.
 struct PlanBuilder {
     let graph: Graph
     let threads: Int
     let isa: UInt32
+    /// Whether convolutions, pools and dense layers compute in bfloat16.
+    let usesBFloat16: Bool
     let store: ParameterStore
     let consumers: [[Int]]
     let producers: [Int?]
@@ -28,6 +31,9 @@ struct PlanBuilder {
     var placements: [Placement?]
     /// Copies of values in the other layout.
     var converted: [ValueID: Placement] = [:]
+    /// Copies in float32 of values that lie in bfloat16, and the other way round.
+    var floatCopies: [ValueID: Placement] = [:]
+    var pairCopies: [ValueID: Placement] = [:]
     /// Places given before the value is computed: parts of a concatenation.
     var reserved: [ValueID: Placement] = [:]
     /// Nodes that a later node computes as well.
@@ -35,11 +41,13 @@ struct PlanBuilder {
     /// Per last node of a fused chain: the nodes it computes, in order.
     var chains: [Int: SeparableChain] = [:]
 
-    init(_ graph: Graph, threads: Int, packedWeights: (any PackedWeights)? = nil) {
+    /// A builder for a graph. Precisions other than float32 hold where the processor has their instructions.
+    init(_ graph: Graph, threads: Int, precision: Precision = .float32, packedWeights: (any PackedWeights)? = nil) {
         self.graph = graph
         self.threads = threads
         store = ParameterStore(packedWeights: packedWeights)
         isa = nt_isa_bits()
+        usesBFloat16 = precision != .float32 && CPUBackend.hasBFloat16(isa)
         consumers = graph.consumers()
         producers = graph.producers()
         placements = [Placement?](repeating: nil, count: graph.values.count)

@@ -17,9 +17,10 @@ public enum BackendChoice: String, Sendable, CaseIterable {
 public enum ComputePrecision: String, Sendable, CaseIterable {
     /// float32 throughout, the default.
     case float32
-    /// Half precision where the device has it.
+    /// Half precision, on OpenCL devices that have it; an error elsewhere.
     case float16
-    /// bfloat16 products with float32 sums.
+    /// Images, weights and products of convolutions and dense layers in bfloat16 (8 significant bits), sums in float32, on processors with
+    /// AVX512-BF16; others compute in float32. An error on OpenCL devices.
     case bfloat16
     /// The fastest that the device has in hardware.
     case fast

@@ -109,8 +109,8 @@ final class ConvolutionKernelTests: XCTestCase {
         for i in expected.indices { expected[i] = min(90, max(-20, expected[i] + residual.start[i])) }
         var conv = nt_conv(
             window: window, batch: batch, groups: groups, channels: depth, outputs: perGroup, x_stride: strideX,
-            y_stride: strideY, residual_stride: outputs, kernel: kernel, packed: packed.start, packed_stride: packedStride,
-            bias: packedBias.start, bias_stride: biasStride, zeros: zeros.start,
+            y_stride: strideY, residual_stride: outputs, y_element: Int32(NT_ELEMENT_FLOAT32), kernel: kernel, packed: packed.start,
+            packed_stride: packedStride, bias: packedBias.start, bias_stride: biasStride, zeros: zeros.start,
             activation: Self.activation(-20, 90, isa: isa), block_rows: 0)
         conv.block_rows = nt_conv_block_rows(&conv, 1 << 14)
         for parts in [1, 2, 5] {
@@ -158,7 +158,7 @@ final class ConvolutionKernelTests: XCTestCase {
         let padded = nt_depthwise_padded(channels)
         let packed = KernelMemory(padded * taps)
         let bias = KernelMemory(padded) { $0 < channels ? random.next(-4...4) : 0 }
-        nt_depthwise_pack(channels, taps, weights, packed.start)
+        nt_depthwise_pack(nt_depthwise_choose(channels, isa), channels, taps, weights, packed.start)
         var image = nt_depthwise_image(
             window: window, batch: batch, channels: channels, x_stride: strideX, y_stride: strideY,
             kernel: nt_depthwise_choose(channels, isa), weights: packed.start, bias: bias.start,
@@ -229,8 +229,9 @@ final class ConvolutionKernelTests: XCTestCase {
             scale.withUnsafeBufferPointer { scale in
                 offset.withUnsafeBufferPointer { offset in
                     var stem = nt_stem(
-                        window: window, batch: batch, channels: channels, outputs: outputs, y_stride: outputs, kernel: kernel,
-                        packed: packed.start, bias: bias.start, scale: scale.baseAddress, offset: offset.baseAddress,
+                        window: window, batch: batch, channels: channels, outputs: outputs, y_stride: outputs,
+                        y_element: Int32(NT_ELEMENT_FLOAT32), kernel: kernel, packed: packed.start, bias: bias.start, scale: scale.baseAddress,
+                        offset: offset.baseAddress,
                         activation: Self.activation(0, isa: isa), strip_rows: strip)
                     for parts in [1, 2] {
                         let scratch = KernelMemory(nt_stem_scratch_count(&stem))
@@ -283,7 +284,7 @@ final class ConvolutionKernelTests: XCTestCase {
         let (project, keepProject) = pointwise(wide, outputs, -.infinity, .infinity)
         let weights = KernelMemory(nt_depthwise_padded(wide) * taps)
         let bias = KernelMemory(nt_depthwise_padded(wide)) { $0 < wide ? random.unit() : 0 }
-        nt_depthwise_pack(wide, taps, (0..<(wide * taps)).map { _ in random.unit() }, weights.start)
+        nt_depthwise_pack(nt_depthwise_choose(wide, isa), wide, taps, (0..<(wide * taps)).map { _ in random.unit() }, weights.start)
         var depthwise = nt_depthwise_image(
             window: window, batch: batch, channels: wide, x_stride: wide, y_stride: wide, kernel: nt_depthwise_choose(wide, isa),
             weights: weights.start, bias: bias.start, activation: Self.activation(0, 6, isa: isa))
@@ -301,7 +302,7 @@ final class ConvolutionKernelTests: XCTestCase {
             residual.start, outputs, -.infinity, .infinity)
         var fused = nt_separable(
             has_expansion: expansion ? 1 : 0, expand: expand, depthwise: depthwise, project: project, x_stride: narrow,
-            y_stride: outputs, residual_stride: outputs, strip_rows: strip)
+            y_stride: outputs, residual_stride: outputs, y_element: Int32(NT_ELEMENT_FLOAT32), strip_rows: strip)
         for parts in [1, 2, 3] {
             let scratch = KernelMemory(nt_separable_scratch_count(&fused))
             let y = KernelMemory(pixels * outputs)

@@ -9,7 +9,7 @@ final class GEMMTests: XCTestCase {
     func testTileBorders() {
         for index in 0..<nt_gemm_kernel_count() {
             let kernel = nt_gemm_kernel_at(index)!
-            guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
+            guard kernel.pointee.element == NT_ELEMENT_FLOAT32, kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
             for m in sizes(Int(kernel.pointee.rows)) {
                 for n in sizes(Int(kernel.pointee.vectors * kernel.pointee.lanes)) + sizes(Int(kernel.pointee.lanes)) {
                     for k in [1, 2, 7, 16] { check(kernel, m, n, k, residual: (m + n + k) % 2 == 0) }
@@ -55,6 +55,7 @@ final class GEMMTests: XCTestCase {
         for index in 0..<nt_gemm_kernel_count() {
             let kernel = nt_gemm_kernel_at(index)!
             let width = Int(kernel.pointee.vectors * kernel.pointee.lanes)
+            let isPairs = kernel.pointee.element == NT_ELEMENT_BFLOAT16
             for (n, taps, depth) in [(1, 1, 1), (3, 2, 5), (width - 1, 9, 4), (width + 5, 1, 67), (2 * width, 3, 22), (7, 49, 3)] {
                 for (column, tap, channel) in [(taps * depth, 1, taps), (taps * depth, depth, 1), (1, n, n * taps), (taps * depth + 3, depth, 1)] {
                     let weights = (0..<(n * taps * depth + 3 * n)).map { Float($0) }
@@ -66,10 +67,12 @@ final class GEMMTests: XCTestCase {
                     for first in stride(from: 0, to: n, by: width) {
                         let columns = nt_gemm_bias_count(kernel, min(width, n - first))
                         for t in 0..<taps {
-                            for k in 0..<depth {
+                            for k in stride(from: 0, to: depth, by: isPairs ? 2 : 1) {
                                 for j in first..<(first + columns) {
-                                    let expected = j < n ? weights[j * column + t * tap + k * channel] : 0
-                                    if packed.start[place] != expected { return XCTFail("\(name): \(j), \(t), \(k)") }
+                                    func weight(_ k: Int) -> Float { j < n && k < depth ? weights[j * column + t * tap + k * channel] : 0 }
+                                    let pair = UInt32(nt_bfloat16_bits(weight(k))) | UInt32(nt_bfloat16_bits(weight(k + 1))) << 16
+                                    let expected = isPairs ? pair : weight(k).bitPattern
+                                    if packed.start[place].bitPattern != expected { return XCTFail("\(name): \(j), \(t), \(k)") }
                                     place += 1
                                 }
                             }
@@ -84,7 +87,7 @@ final class GEMMTests: XCTestCase {
     func testNaNPassesTheClamp() {
         for index in 0..<nt_gemm_kernel_count() {
             let kernel = nt_gemm_kernel_at(index)!
-            guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
+            guard kernel.pointee.element == NT_ELEMENT_FLOAT32, kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
             let (m, n, k) = (5, 9, 3)
             let a = KernelMemory(m * k) { $0 == 2 * k + 1 ? .nan : 1 }
             let packed = KernelMemory(nt_gemm_packed_count(kernel, n, 1, k))
@@ -103,7 +106,8 @@ final class GEMMTests: XCTestCase {
             let cost = nt_gemm_cost(chosen, m, n, k)
             for index in (0..<nt_gemm_kernel_count()).reversed() {
                 let other = nt_gemm_kernel_at(index)!
-                guard other.pointee.isa & availableISA == other.pointee.isa, other != chosen else { continue }
+                guard other.pointee.isa & availableISA == other.pointee.isa, other.pointee.element == chosen.pointee.element, other != chosen
+                else { continue }
                 let rival = nt_gemm_cost(other, m, n, k)
                 XCTAssertTrue(
                     rival > cost || (rival == cost && other.pointee.rows < chosen.pointee.rows),

@@ -6,7 +6,7 @@ final class PoolKernelTests: XCTestCase {
     func testPixelsAndSums() {
         for index in 0..<nt_pool_kernel_count() {
             let kernel = nt_pool_kernel_at(index)!.pointee
-            guard kernel.isa & availableISA == kernel.isa else { continue }
+            guard kernel.element == NT_ELEMENT_FLOAT32, kernel.isa & availableISA == kernel.isa else { continue }
             for channels in [1, 3, 4, 7, 8, 9, 15, 16, 17, 35] {
                 for count in [0, 1, 2, 9] { checkPixel(kernel, channels, count) }
                 checkSum(kernel, channels)

@@ -194,13 +194,20 @@ final class CommandLineTests: XCTestCase {
         XCTAssertEqual(object["batch"] as? Int, 3)
     }
 
-    /// Half precision is an error where there is none, on every backend; `fast` takes what there is.
+    /// Half precision is an error where there is none, on every backend; bfloat16 on the CPU and `fast` take what there is, and say so.
     func testPrecisionIsNeverIgnored() throws {
         let image = "\(photos)/face.png"
-        for (backend, precision) in [("cpu", "bfloat16"), ("cpu", "float16"), ("reference", "float16"), ("opencl", "bfloat16")] {
+        for (backend, precision) in [("reference", "bfloat16"), ("cpu", "float16"), ("reference", "float16"), ("opencl", "bfloat16")] {
             try assertFails(
                 ["classify", emotion, image, "--backend", backend, "--precision", precision], status: 1,
                 mentions: precision)
+        }
+        for ceiling in ["portable", "avx2", "avx512", "amx"] {
+            let result = try Tool.run(
+                ["bench", emotion, "--backend", "cpu", "--precision", "bfloat16", "--seconds", "0.05"],
+                environment: ["NEEDLETAIL_MAX_ISA": ceiling])
+            XCTAssertEqual(result.status, 0, result.errors)
+            if ceiling != "amx" { XCTAssertTrue(result.output.contains("computed in float32"), result.output) }
         }
         for backend in ["cpu", "opencl", "reference", "auto"] {
             let result = try Tool.run(["classify", emotion, image, "--backend", backend, "--precision", "fast", "--top", "1"])

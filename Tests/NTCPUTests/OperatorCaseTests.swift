@@ -31,6 +31,23 @@ final class OperatorCaseTests: XCTestCase {
         }
     }
 
+    /// In bfloat16 every case stays near the reference: inputs, weights and results are each rounded to 8 bits, which on these short sums
+    /// makes at most some 2 % of the largest result.
+    func testEveryCaseInBFloat16() throws {
+        for threads in [1, 2] {
+            let backend = CPUBackend(threadCount: threads)
+            for test in OperatorCases.all {
+                let (graph, inputs) = try test.make()
+                let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+                let largest = expected.flatMap { $0.floatArray() }.filter(\.isFinite).reduce(0) { max($0, abs($1)) }
+                let tolerance = Tolerance(relative: 0.02, absolute: 0.02 * Double(largest) + 1e-5)
+                for problem in BackendCheck.run(test, on: backend, options: CompileOptions(precision: .bfloat16), tolerance: tolerance) {
+                    XCTFail("\(threads) threads: \(problem)")
+                }
+            }
+        }
+    }
+
     /// Nothing but empty tensors, computed weights and the rare operators without kernels falls back to the reference.
     func testFallbacks() throws {
         let rare: Set = ["CropResize", "GatherAlongAxis", "GatherND", "Scatter", "CumulativeSum", "ReverseSequence"]

@@ -113,9 +113,12 @@ final class PackedWeightsTests: XCTestCase {
             nt_gemm_pack(kernel, outputs, taps, depth, source, taps * depth, 1, taps, &packed)
             sums["gemm " + String(cString: kernel.pointee.name)] = Self.sum(packed)
         }
-        var packed = [Float](repeating: .nan, count: nt_depthwise_padded(21) * 9)
-        nt_depthwise_pack(21, 9, (0..<189).map { Float($0 + 1) }, &packed)
-        sums["depthwise"] = Self.sum(packed)
+        for index in 0..<nt_depthwise_kernel_count() {
+            guard let kernel = nt_depthwise_kernel_at(index) else { return XCTFail("kernel \(index) is missing") }
+            var packed = [Float](repeating: .nan, count: nt_depthwise_padded(21) * 9)
+            nt_depthwise_pack(kernel, 21, 9, (0..<189).map { Float($0 + 1) }, &packed)
+            sums["depthwise " + String(cString: kernel.pointee.name)] = Self.sum(packed)
+        }
         for (name, sum) in sums { XCTAssertEqual(Self.knownSums[name], sum, "the layout of '\(name)' is new or has changed: \(sum)") }
     }
 
@@ -126,6 +129,10 @@ final class PackedWeightsTests: XCTestCase {
     private static let knownSums: [String: UInt64] = [
         "gemm avx512 14x32": 3_271_004_072_961_921_253, "gemm avx512 9x48": 2_508_699_026_422_255_845,
         "gemm avx512 7x64": 15_730_820_360_951_779_557, "gemm avx2 6x16": 2_566_402_991_398_047_973,
-        "gemm portable 4x8": 1_064_167_219_537_676_469, "depthwise": 15_932_872_316_897_954_213,
+        "gemm portable 4x8": 1_064_167_219_537_676_469,
+        "gemm avx512bf16 14x32": 8_971_121_731_620_715_925, "gemm avx512bf16 9x48": 3_943_079_456_915_974_305,
+        "gemm avx512bf16 7x64": 17_245_460_249_835_987_177, "depthwise avx512": 15_932_872_316_897_954_213,
+        "depthwise avx2": 15_932_872_316_897_954_213, "depthwise portable": 15_932_872_316_897_954_213,
+        "depthwise avx512bf16": 13_608_016_505_143_527_845,
     ]
 }

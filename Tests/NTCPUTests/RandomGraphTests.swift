@@ -23,6 +23,20 @@ final class RandomGraphTests: XCTestCase {
         }
     }
 
+    /// The same in bfloat16, whose roundings add up over a few layers to some percent of the largest value.
+    func testRandomNetworksInBFloat16() throws {
+        let backend = CPUBackend(threadCount: 2)
+        for seed in 0..<300 {
+            let (graph, inputs) = try RandomGraph.make(seed: seed)
+            let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+            let largest = expected.flatMap { $0.floatArray() }.filter(\.isFinite).reduce(0) { max($0, abs($1)) }
+            let problems = try BackendCheck.run(
+                try Passes.optimize(graph), inputs: inputs, on: backend, options: CompileOptions(precision: .bfloat16),
+                tolerance: Tolerance(relative: 0.05, absolute: 0.05 * Double(largest) + 1e-5), expected: expected)
+            for problem in problems { XCTFail("seed \(seed): \(problem)") }
+        }
+    }
+
     private static func run(_ plan: ExecutionPlan, _ inputs: [Tensor], _ state: ExecutionState? = nil) throws -> [[UInt32]] {
         let targets = try plan.graph.outputs.map { try TensorBuffer(byteCount: plan.graph[$0].type.byteCount) }
         let state = try state ?? plan.makeState()
@@ -36,13 +50,16 @@ final class RandomGraphTests: XCTestCase {
     func testThreadsDoNotChangeBits() throws {
         let one = CPUBackend(threadCount: 1)
         let others = [2, 3, 4].map { CPUBackend(threadCount: $0) }
-        for test in Self.wideCases {
-            let (graph, inputs) = try test.make()
-            let expected = try Self.run(ExecutionPlan(graph, backend: one), inputs)
-            for backend in others {
-                let plan = try ExecutionPlan(graph, backend: backend)
-                let found = try Self.run(plan, inputs)
-                XCTAssertEqual(found, expected, "\(test.name) on \(backend.threadCount) threads")
+        for precision in [Precision.float32, .bfloat16] {
+            let options = CompileOptions(precision: precision)
+            for test in Self.wideCases {
+                let (graph, inputs) = try test.make()
+                let expected = try Self.run(ExecutionPlan(graph, backend: one, options: options), inputs)
+                for backend in others {
+                    let plan = try ExecutionPlan(graph, backend: backend, options: options)
+                    let found = try Self.run(plan, inputs)
+                    XCTAssertEqual(found, expected, "\(test.name) in \(precision) on \(backend.threadCount) threads")
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 #include "conv.h"
 
+#include "../bfloat16/bfloat16.h"
+
 #include <stdbool.h>
 
 // Taps of one tile are handed to the micro-kernel in batches of this many, so that the pointer table has a fixed size.
@@ -90,9 +92,28 @@ static void pointwise_pointers(const nt_conv *c, const float *x, size_t first, s
     for (size_t i = 0; i < count; i++) rows->a[i] = p + i * c->x_stride;
 }
 
-static void apply_activation(const nt_activation *a, size_t rows, size_t columns, float *y, size_t stride) {
+// A row of bfloat16 goes through float32, a piece at a time.
+static void apply_to_pairs(const nt_activation *a, size_t columns, float *y) {
+    enum { piece = 256 };
+    float values[piece];
+    for (size_t i = 0; i < columns; i += piece) {
+        const size_t count = smaller(columns - i, piece);
+        nt_row_from_bfloat16(count, y + i / 2, values);
+        a->elementwise->unary(a->function, count, values, a->alpha, a->beta, values);
+        nt_row_to_bfloat16(count, values, y + i / 2);
+    }
+}
+
+void nt_activation_apply(const nt_activation *a, int element, size_t rows, size_t columns, float *y, size_t stride) {
+    if (a->function < 0) return;
+    if (columns == stride && element == NT_ELEMENT_FLOAT32) {
+        columns *= rows;
+        rows = 1;
+    }
     for (size_t i = 0; i < rows; i++) {
-        a->elementwise->unary(a->function, columns, y + i * stride, a->alpha, a->beta, y + i * stride);
+        float *row = y + i * stride;
+        if (element == NT_ELEMENT_BFLOAT16) apply_to_pairs(a, columns, row);
+        else a->elementwise->unary(a->function, columns, row, a->alpha, a->beta, row);
     }
 }
 
@@ -158,10 +179,10 @@ static void run_tiles(
     nt_gemm_tile tile = {
         .a = rows.a, .pitch = maximum_rows, .b = rows.b, .depth = c->channels, .c_stride = c->y_stride,
         .residual_stride = c->residual_stride, .last_lanes = columns - (vectors - 1) * lanes,
-        .lo = c->activation.lo, .hi = c->activation.hi};
+        .lo = c->activation.lo, .hi = c->activation.hi, .c_element = c->y_element};
     x += group * c->channels;
-    y += group * c->outputs + panel * nr;
-    if (residual) residual += group * c->outputs + panel * nr;
+    y += nt_slots(c->y_element, group * c->outputs + panel * nr);
+    if (residual) residual += nt_slots(c->y_element, group * c->outputs + panel * nr);
     for (size_t t = first; t < last; t++) {
         const size_t pixel = t * mr, count = smaller(mr, pixels - pixel);
         const nt_gemm_tile_fn run = kernel->tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1];
@@ -177,7 +198,7 @@ static void run_tiles(
             locate(c, pixel, count, &place);
             run_window(c, &tile, run, x, packed, vectors * lanes, &place, &rows, zero_bias);
         }
-        if (c->activation.function >= 0) apply_activation(&c->activation, count, columns, tile.c, c->y_stride);
+        nt_activation_apply(&c->activation, c->y_element, count, columns, tile.c, c->y_stride);
     }
 }
 

@@ -1,6 +1,5 @@
 #include "depthwise_image.h"
 
-
 void nt_depthwise_image_row(
     const nt_depthwise_image *d, const float *const *rows, size_t first, size_t last, size_t x_stride, float *y,
     size_t y_stride) {
@@ -13,15 +12,7 @@ void nt_depthwise_image_row(
         .pad_left = w->pad_left, .y = y, .y_stride = y_stride, .out_width = w->out_width, .lo = d->activation.lo,
         .hi = d->activation.hi};
     d->kernel->run(&row);
-    const nt_activation *a = &d->activation;
-    if (a->function < 0) return;
-    if (y_stride == d->channels) {
-        a->elementwise->unary(a->function, w->out_width * d->channels, y, a->alpha, a->beta, y);
-        return;
-    }
-    for (size_t x = 0; x < w->out_width; x++) {
-        a->elementwise->unary(a->function, d->channels, y + x * y_stride, a->alpha, a->beta, y + x * y_stride);
-    }
+    nt_activation_apply(&d->activation, d->kernel->element, w->out_width, d->channels, y, y_stride);
 }
 
 void nt_depthwise_image_run(const nt_depthwise_image *d, const float *x, float *y, size_t part, size_t parts) {

@@ -1,4 +1,4 @@
-// Depthwise convolution of whole images, N H W C, float32: rows of `depthwise.h` over a batch.
+// Depthwise convolution of whole images, N H W C, float32 or bfloat16 as the kernel is: rows of `depthwise.h` over a batch.
 #ifndef NT_DEPTHWISE_IMAGE_H
 #define NT_DEPTHWISE_IMAGE_H
 
@@ -14,10 +14,10 @@ enum { NT_DEPTHWISE_MAX_HEIGHT = 64 };
 typedef struct nt_depthwise_image {
     nt_window window;
     size_t batch, channels;
-    size_t x_stride, y_stride;     ///< floats from pixel to pixel
+    size_t x_stride, y_stride;     ///< slots from pixel to pixel
     const nt_depthwise_kernel *kernel;
-    const float *weights;          ///< nt_depthwise_pack: [KH][KW][channels rounded up to 16]
-    const float *bias;             ///< channels rounded up to 16
+    const float *weights;          ///< nt_depthwise_pack: [KH][KW][nt_depthwise_padded]
+    const float *bias;             ///< nt_depthwise_pack of one tap
     nt_activation activation;
 } nt_depthwise_image;
 

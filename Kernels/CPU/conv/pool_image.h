@@ -1,4 +1,4 @@
-// Pooling of whole images, N H W C, float32: pixels of `pool.h` over a batch.
+// Pooling of whole images, N H W C, of the kernel's element: pixels of `pool.h` over a batch.
 #ifndef NT_POOL_IMAGE_H
 #define NT_POOL_IMAGE_H
 
@@ -14,7 +14,7 @@ enum { NT_POOL_MAX_TAPS = 4096 };
 typedef struct nt_pool_image {
     nt_window window;
     size_t batch, channels;
-    size_t x_stride, y_stride;      ///< floats from pixel to pixel
+    size_t x_stride, y_stride;      ///< slots from pixel to pixel
     const nt_pool_kernel *kernel;
     int function;                   ///< NT_POOL_
     /// An average divides by the window's extent inside the padded input (input plus pad_top, pad_bottom, ...) rather than
@@ -26,7 +26,7 @@ typedef struct nt_pool_image {
 /// Computes share `part` of `parts` of the output rows. At most NT_POOL_MAX_TAPS taps in the window.
 void nt_pool_image_run(const nt_pool_image *p, const float *x, float *y, size_t part, size_t parts);
 
-/// Sums or averages over whole images: y[n][c] = scale * sum over pixels. Shares are images.
+/// Sums or averages over whole images: y[n][c] = scale * sum over pixels; y is float32, y_stride in floats.
 void nt_pool_image_sum(
     const nt_pool_kernel *kernel, size_t batch, size_t height, size_t width, size_t x_stride, size_t channels, float scale,
     const float *x, float *y, size_t y_stride);

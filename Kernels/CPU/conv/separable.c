@@ -2,10 +2,10 @@
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-// Floats from pixel to pixel of the scratch images: whole cache lines, and no multiple of 4 KiB, which would put the pixels of
+// Slots from pixel to pixel of the scratch images: whole cache lines, and no multiple of 4 KiB, which would put the pixels of
 // a tile into the same few sets of the first-level cache.
 static size_t wide_stride(const nt_separable *s) {
-    const size_t lines = (s->depthwise.channels + 15) / 16 * 16;
+    const size_t lines = (nt_slots(s->depthwise.kernel->element, s->depthwise.channels) + 15) / 16 * 16;
     return lines % 256 == 0 ? lines + 16 : lines;
 }
 
@@ -33,16 +33,13 @@ size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes) {
 }
 
 static void run_pointwise(
-    const nt_pointwise *p, size_t pixels, const float *x, size_t x_stride, float *y, size_t y_stride, const float *residual,
-    size_t residual_stride) {
+    const nt_pointwise *p, size_t pixels, const float *x, size_t x_stride, int y_element, float *y, size_t y_stride,
+    const float *residual, size_t residual_stride) {
     const nt_activation *a = &p->activation;
-    nt_gemm_run(
-        p->kernel, pixels, p->outputs, p->channels, x, x_stride, p->packed, p->bias, y, y_stride, residual, residual_stride,
-        a->lo, a->hi);
-    if (a->function < 0) return;
-    for (size_t i = 0; i < pixels; i++) {
-        a->elementwise->unary(a->function, p->outputs, y + i * y_stride, a->alpha, a->beta, y + i * y_stride);
-    }
+    nt_gemm_run_to(
+        y_element, p->kernel, pixels, p->outputs, p->channels, x, x_stride, p->packed, p->bias, y, y_stride, residual,
+        residual_stride, a->lo, a->hi);
+    nt_activation_apply(a, y_element, pixels, p->outputs, y, y_stride);
 }
 
 // Expands input rows from..<to of an image into their places of the ring, in runs that do not wrap.
@@ -51,8 +48,8 @@ static void expand_rows(const nt_separable *s, const float *image, float *ring, 
     while (from < to) {
         const size_t slot = from % rows, count = smaller(to - from, rows - slot);
         run_pointwise(
-            &s->expand, count * width, image + from * width * s->x_stride, s->x_stride, ring + slot * width * wide, wide, NULL,
-            0);
+            &s->expand, count * width, image + from * width * s->x_stride, s->x_stride, s->depthwise.kernel->element,
+            ring + slot * width * wide, wide, NULL, 0);
         from += count;
     }
 }
@@ -104,7 +101,7 @@ void nt_separable_run(
         run_strip(s, x + image * w->in_height * w->in_width * s->x_stride, scratch, oy, count, &expanded);
         const size_t pixel = index * w->out_width;
         run_pointwise(
-            &s->project, count * w->out_width, strip, wide, y + pixel * s->y_stride, s->y_stride,
+            &s->project, count * w->out_width, strip, wide, s->y_element, y + pixel * s->y_stride, s->y_stride,
             residual ? residual + pixel * s->residual_stride : NULL, s->residual_stride);
         index += count;
     }

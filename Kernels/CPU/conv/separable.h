@@ -1,5 +1,5 @@
 // Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it
-// (expand, depthwise, project: an inverted residual), N H W C, float32.
+// (expand, depthwise, project: an inverted residual), N H W C, float32 or bfloat16. Strides are counted in slots (bfloat16/element.h).
 //
 // The image is computed in strips of output rows. What passes between the stages lives in a scratch that stays in cache:
 //
@@ -19,7 +19,8 @@ extern "C" {
 
 /// A pointwise stage.
 typedef struct nt_pointwise {
-    size_t channels, outputs;
+    size_t channels;       ///< in slots
+    size_t outputs;        ///< in numbers
     const nt_gemm_kernel *kernel;
     const float *packed;   ///< nt_gemm_pack, one tap
     const float *bias;     ///< nt_gemm_bias_count floats
@@ -32,13 +33,14 @@ typedef struct nt_separable {
     nt_depthwise_image depthwise;  ///< its batch and window; x_stride is x's when there is no expansion; y_stride unused
     nt_pointwise project;
     size_t x_stride, y_stride, residual_stride;
+    int y_element;                 ///< NT_ELEMENT_ of y and the residual; what lies between the stages is of the depthwise kernel's element
     size_t strip_rows;             ///< output rows computed at a time
 } nt_separable;
 
 /// Output rows of a strip so that the scratch takes about `cache_bytes`, at least one.
 size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes);
 
-/// Floats of scratch that one share needs.
+/// Slots of scratch that one share needs.
 size_t nt_separable_scratch_count(const nt_separable *s);
 
 /// Computes share `part` of `parts`. `residual` is NULL or added before the projection's activation; y overlaps neither x nor scratch.

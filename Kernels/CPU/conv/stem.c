@@ -1,8 +1,10 @@
 #include "stem.h"
 
+#include "../bfloat16/bfloat16.h"
+
 #include <string.h>
 
-enum { maximum_rows = 16 };
+enum { maximum_rows = 16, maximum_columns = 64 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -64,9 +66,11 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
     const size_t width = padded_width(w), plane = strip_input_rows(w, strip_rows) * width;
     const nt_gemm_tile_fn *tiles = w->stride_x <= 2 ? kernel->step_tiles[w->stride_x - 1] : kernel->tiles;
     const float *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
+    float values[maximum_rows * maximum_columns] __attribute__((aligned(64)));  // a tile on its way to bfloat16
     nt_gemm_tile tile = {
         .a = a, .pitch = w->stride_x <= 2 ? 1 : maximum_rows, .b = b, .taps = taps, .depth = w->kernel_width,
-        .c_stride = s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi};
+        .c_stride = s->y_element == NT_ELEMENT_BFLOAT16 ? maximum_columns : s->y_stride, .lo = s->activation.lo,
+        .hi = s->activation.hi};
     for (size_t first = 0; first < w->out_width; first += mr) {
         const size_t count = smaller(mr, w->out_width - first), pointers = w->stride_x <= 2 ? 1 : count;
         for (size_t t = 0; t < taps; t++) {
@@ -79,15 +83,14 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
             const float *panel = s->packed + j * taps * w->kernel_width;
             for (size_t t = 0; t < taps; t++) b[t] = panel + t * w->kernel_width * vectors * lanes;
             tile.bias = s->bias + j;
-            tile.c = y + first * s->y_stride + j;
             tile.last_lanes = columns - (vectors - 1) * lanes;
+            float *target = y + first * s->y_stride + nt_slots(s->y_element, j);
+            tile.c = s->y_element == NT_ELEMENT_BFLOAT16 ? values : target;
             tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
+            nt_activation_apply(&s->activation, NT_ELEMENT_FLOAT32, count, columns, tile.c, tile.c_stride);
+            if (s->y_element == NT_ELEMENT_FLOAT32) continue;
+            for (size_t i = 0; i < count; i++) nt_row_to_bfloat16(columns, values + i * maximum_columns, target + i * s->y_stride);
         }
-    }
-    const nt_activation *act = &s->activation;
-    if (act->function < 0) return;
-    for (size_t i = 0; i < w->out_width; i++) {
-        act->elementwise->unary(act->function, s->outputs, y + i * s->y_stride, act->alpha, act->beta, y + i * s->y_stride);
     }
 }
 

@@ -15,7 +15,8 @@ extern "C" {
 typedef struct nt_stem {
     nt_window window;              ///< dilation_x is 1
     size_t batch, channels, outputs;
-    size_t y_stride;               ///< floats from pixel to pixel
+    size_t y_stride;               ///< slots from pixel to pixel
+    int y_element;                 ///< NT_ELEMENT_ of y; the kernel is of float32
     const nt_gemm_kernel *kernel;
     const float *packed;           ///< nt_gemm_pack: taps c, ky; depth kx
     const float *bias;             ///< nt_gemm_bias_count floats

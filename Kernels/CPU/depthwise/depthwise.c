@@ -2,12 +2,12 @@
 
 #include <CNTPlatform.h>
 
-#define NT_DEPTHWISE_KERNEL(suffix, name, isa, lanes) void nt_depthwise_##suffix(const nt_depthwise_row *row);
+#define NT_DEPTHWISE_KERNEL(suffix, name, isa, element, lanes) void nt_depthwise_##suffix(const nt_depthwise_row *row);
 #include "depthwise.inc"
 #undef NT_DEPTHWISE_KERNEL
 
 static const nt_depthwise_kernel kernels[] = {
-#define NT_DEPTHWISE_KERNEL(suffix, name, isa, lanes) {name, isa, lanes, nt_depthwise_##suffix},
+#define NT_DEPTHWISE_KERNEL(suffix, name, isa, element, lanes) {name, isa, element, lanes, nt_depthwise_##suffix},
 #include "depthwise.inc"
 #undef NT_DEPTHWISE_KERNEL
 };
@@ -23,7 +23,7 @@ const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa) {
     size_t best_lanes = 0;
     for (size_t i = 0; i < nt_depthwise_kernel_count(); i++) {
         const nt_depthwise_kernel *kernel = &kernels[i];
-        if ((kernel->isa & isa) != kernel->isa) continue;
+        if (kernel->element != NT_ELEMENT_FLOAT32 || (kernel->isa & isa) != kernel->isa) continue;
         const size_t lanes = (size_t)kernel->lanes, computed = (channels + lanes - 1) / lanes * lanes;
         // Portable code has no fused multiply-add and half of AVX2's rate per lane at best.
         const size_t cost = kernel->isa == NT_ISA_PORTABLE ? 4 * computed : computed;
@@ -35,9 +35,25 @@ const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa) {
     return best;
 }
 
-void nt_depthwise_pack(size_t channels, size_t taps, const float *weights, float *packed) {
+const nt_depthwise_kernel *nt_depthwise_choose_bfloat16(uint32_t isa) {
+    for (size_t i = 0; i < nt_depthwise_kernel_count(); i++) {
+        const nt_depthwise_kernel *kernel = &kernels[i];
+        if (kernel->element == NT_ELEMENT_BFLOAT16 && (kernel->isa & isa) == kernel->isa) return kernel;
+    }
+    return NULL;
+}
+
+// The place of a channel among the packed ones: lower halves of 16 slots before the upper ones.
+static size_t packed_place(const nt_depthwise_kernel *kernel, size_t c) {
+    return kernel->element == NT_ELEMENT_BFLOAT16 ? c / 32 * 32 + c % 2 * 16 + c % 32 / 2 : c;
+}
+
+void nt_depthwise_pack(const nt_depthwise_kernel *kernel, size_t channels, size_t taps, const float *weights, float *packed) {
     const size_t padded = nt_depthwise_padded(channels);
-    for (size_t t = 0; t < taps; t++) {
-        for (size_t c = 0; c < padded; c++) packed[t * padded + c] = c < channels ? weights[c * taps + t] : 0;
+    memset(packed, 0, padded * taps * sizeof(float));
+    if (!weights) return;
+    for (size_t c = 0; c < channels; c++) {
+        const size_t place = packed_place(kernel, c);
+        for (size_t t = 0; t < taps; t++) packed[t * padded + place] = weights[c * taps + t];
     }
 }

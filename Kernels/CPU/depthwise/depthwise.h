@@ -1,4 +1,4 @@
-// Depthwise convolution of one output row, N H W C layout, float32.
+// Depthwise convolution of one output row, N H W C layout, float32 or bfloat16 with float32 weights and sums.
 //
 //   y[ox][c] = clamp(bias[c] + sum over r, kx of row[r][ox * stride - pad_left + kx * dilation][c] * w[r][kx][c], lo, hi)
 //
@@ -6,14 +6,15 @@
 // with the weights of the first one. Columns outside 0..<in_width count as zero. Sums run over r, then kx, in order,
 // whatever the instruction set's lanes, so results do not depend on how work is split.
 //
-//   weights  [KH][KW][channels rounded up to 16]     bias [channels rounded up to 16]      (nt_depthwise_pack)
+//   weights  [KH][KW][nt_depthwise_padded]     bias [nt_depthwise_padded]      (nt_depthwise_pack)
 //
+// Kernels of NT_ELEMENT_BFLOAT16 keep x and y in slots of two channels (bfloat16/element.h) and take 32 channels at a time, first the
+// lower ones of their slots, then the upper ones; weights and bias are packed in that order.
 // Nothing is read or written past `channels` of a pixel. y overlaps no input.
 #ifndef NT_DEPTHWISE_H
 #define NT_DEPTHWISE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../bfloat16/element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,14 +24,14 @@ typedef struct nt_depthwise_row {
     const float *const *rows;  ///< row_count pointers, each to column 0 of an input row
     size_t row_count;
     size_t in_width;
-    size_t x_stride;           ///< floats from column to column of the input
+    size_t x_stride;           ///< slots from column to column of the input
     const float *weights;      ///< [row_count][kernel_width][weight_stride]
-    size_t weight_stride;      ///< channels rounded up to 16
+    size_t weight_stride;      ///< nt_depthwise_padded
     const float *bias;
     size_t channels;
     size_t kernel_width, stride, dilation, pad_left;
     float *y;
-    size_t y_stride;           ///< floats from column to column of the output
+    size_t y_stride;           ///< slots from column to column of the output
     size_t out_width;
     float lo, hi;
 } nt_depthwise_row;
@@ -40,6 +41,7 @@ typedef void (*nt_depthwise_fn)(const nt_depthwise_row *row);
 typedef struct nt_depthwise_kernel {
     const char *name;
     uint32_t isa;
+    int element;               ///< NT_ELEMENT_ of x and y
     int lanes;
     nt_depthwise_fn run;
 } nt_depthwise_kernel;
@@ -50,11 +52,14 @@ const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index);
 /// The kernel that the instruction sets in `isa` allow and that needs fewest multiply-adds of 16 lanes' time for `channels`; of equals the widest.
 const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa);
 
-/// Channels rounded up to the 16 that weights and biases are padded to.
-static inline size_t nt_depthwise_padded(size_t channels) { return (channels + 15) / 16 * 16; }
+/// The kernel for images in bfloat16; NULL when `isa` has none.
+const nt_depthwise_kernel *nt_depthwise_choose_bfloat16(uint32_t isa);
 
-/// Packs weights [channels][taps] (row-major) to [taps][padded channels], zero-filled.
-void nt_depthwise_pack(size_t channels, size_t taps, const float *weights, float *packed);
+/// Channels rounded up to the 32 that weights and biases are padded to.
+static inline size_t nt_depthwise_padded(size_t channels) { return (channels + 31) / 32 * 32; }
+
+/// Packs weights [channels][taps] (row-major) to [taps][padded channels] in the kernel's order, zero-filled. A bias has one tap; NULL gives zeros.
+void nt_depthwise_pack(const nt_depthwise_kernel *kernel, size_t channels, size_t taps, const float *weights, float *packed);
 
 #ifdef __cplusplus
 }

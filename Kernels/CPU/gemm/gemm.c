@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
+#define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
     extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[3][(rows) * (vectors)];
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 
 static const nt_gemm_kernel kernels[] = {
-#define NT_GEMM_KERNEL(suffix, name, isa, rows, vectors, lanes) \
-    {name, isa, rows, vectors, lanes, nt_gemm_tiles_##suffix[0], {nt_gemm_tiles_##suffix[1], nt_gemm_tiles_##suffix[2]}},
+#define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
+    {name, isa, element, rows, vectors, lanes, nt_gemm_tiles_##suffix[0], {nt_gemm_tiles_##suffix[1], nt_gemm_tiles_##suffix[2]}},
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 };
@@ -50,11 +50,15 @@ double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k) 
 }
 
 const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa) {
+    return nt_gemm_choose_element(NT_ELEMENT_FLOAT32, m, n, k, isa);
+}
+
+const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, size_t k, uint32_t isa) {
     const nt_gemm_kernel *best = NULL;
     double best_cost = 0;
     for (size_t i = 0; i < nt_gemm_kernel_count(); i++) {
         const nt_gemm_kernel *kernel = &kernels[i];
-        if ((kernel->isa & isa) != kernel->isa) continue;
+        if (kernel->element != element || (kernel->isa & isa) != kernel->isa) continue;
         const double cost = nt_gemm_cost(kernel, m, n, k);
         // Equal costs go to the taller tile, so that the choice does not depend on the list's order.
         if (!best || cost < best_cost || (cost == best_cost && kernel->rows > best->rows)) {
@@ -66,7 +70,7 @@ const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa)
 }
 
 size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth) {
-    return nt_gemm_bias_count(kernel, n) * taps * depth;
+    return nt_gemm_bias_count(kernel, n) * taps * nt_slots(kernel->element, depth);
 }
 
 size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n) {
@@ -109,9 +113,40 @@ static void pack_consecutive(const float *b, size_t column_stride, size_t column
     }
 }
 
+// One row of a panel of pairs: two channels a slot, the upper one `depth_stride` further or, when `single`, zero.
+static void pack_pairs(
+    const float *b, size_t columns, size_t column_stride, size_t depth_stride, int single, size_t width, float *packed) {
+    for (size_t j = 0; j < columns; j++) {
+        const float *source = b + j * column_stride;
+        const uint32_t slot = nt_bfloat16_bits(source[0]) | (single ? 0 : (uint32_t)nt_bfloat16_bits(source[depth_stride]) << 16);
+        memcpy(packed + j, &slot, sizeof slot);
+    }
+    memset(packed + columns, 0, (width - columns) * sizeof(float));
+}
+
+static void pack_panels_of_pairs(
+    const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
+    size_t tap_stride, size_t depth_stride, float *packed) {
+    const size_t nr = (size_t)(kernel->vectors * kernel->lanes);
+    for (size_t first = 0; first < n; first += nr) {
+        const size_t columns = n - first < nr ? n - first : nr;
+        const size_t width = nt_gemm_bias_count(kernel, columns);
+        for (size_t t = 0; t < taps; t++) {
+            for (size_t k = 0; k < depth; k += 2, packed += width) {
+                const float *source = b + first * column_stride + t * tap_stride + k * depth_stride;
+                pack_pairs(source, columns, column_stride, depth_stride, k + 1 == depth, width, packed);
+            }
+        }
+    }
+}
+
 void nt_gemm_pack(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed) {
+    if (kernel->element == NT_ELEMENT_BFLOAT16) {
+        pack_panels_of_pairs(kernel, n, taps, depth, b, column_stride, tap_stride, depth_stride, packed);
+        return;
+    }
     // Rows go in blocks that a first-level cache holds, since the columns that a row gathers lie far apart.
     enum { block = 64 };
     const size_t nr = (size_t)(kernel->vectors * kernel->lanes), count = taps * depth;
@@ -142,12 +177,20 @@ void nt_gemm_pack(
 void nt_gemm_run(
     const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
     const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi) {
+    nt_gemm_run_to(
+        NT_ELEMENT_FLOAT32, kernel, m, n, k, a, a_stride, packed, bias, c, c_stride, residual, residual_stride, lo, hi);
+}
+
+void nt_gemm_run_to(
+    int c_element, const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride,
+    const float *packed, const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo,
+    float hi) {
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
     const float *rows[32];
     const float *panel;
     nt_gemm_tile tile = {
         .a = rows, .pitch = mr, .b = &panel, .taps = 1, .depth = k, .c_stride = c_stride,
-        .residual_stride = residual_stride, .lo = lo, .hi = hi};
+        .residual_stride = residual_stride, .lo = lo, .hi = hi, .c_element = c_element};
     for (size_t j = 0; j < n; j += nr) {
         const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes);
         panel = packed + j * k;
@@ -156,8 +199,8 @@ void nt_gemm_run(
         for (size_t i = 0; i < m; i += mr) {
             const size_t height = m - i < mr ? m - i : mr;
             for (size_t r = 0; r < height; r++) rows[r] = a + (i + r) * a_stride;
-            tile.c = c + i * c_stride + j;
-            tile.residual = residual ? residual + i * residual_stride + j : NULL;
+            tile.c = c + i * c_stride + nt_slots(c_element, j);
+            tile.residual = residual ? residual + i * residual_stride + nt_slots(c_element, j) : NULL;
             kernel->tiles[(height - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
         }
     }

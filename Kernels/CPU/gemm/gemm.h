@@ -1,4 +1,4 @@
-// Matrix products and convolutions as sums of matrix products, float32.
+// Matrix products and convolutions as sums of matrix products, float32 or bfloat16 with float32 sums.
 //
 //   C[i][j] = clamp(bias[j] + sum over t, k of a[t][i][k] * b[t][k][j] (+ residual[i][j]), lo, hi)
 //
@@ -13,11 +13,14 @@
 // The sum of one element runs over t, then k, in order, whatever the tile: results do not depend on how work is split.
 // A NaN stays a NaN through the clamp. C may be the residual itself; nothing else may overlap C. A is never read past `depth`,
 // C never written past its columns; packed B and bias are read in whole vectors.
+//
+// A kernel of NT_ELEMENT_BFLOAT16 takes A and B in slots of two (bfloat16/element.h): `depth`, strides and the columns of packed B
+// are then counted in slots, k runs over pairs of channels, and C and the residual are bfloat16 or float32 as the call says.
+// Bias, sums and clamp are float32; a product's two terms are added as VDPBF16PS adds them.
 #ifndef NT_GEMM_H
 #define NT_GEMM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../bfloat16/element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,18 +28,19 @@ extern "C" {
 
 /// The arguments of one micro-kernel call: one tile of the result.
 typedef struct nt_gemm_tile {
-    const float *const *a;    ///< taps x pitch pointers to rows of `depth` floats
+    const float *const *a;    ///< taps x pitch pointers to rows of `depth` slots
     size_t pitch;             ///< pointers from one tap to the next
-    const float *const *b;    ///< taps pointers to depth x (vectors * lanes) packed floats, aligned to 64 bytes
+    const float *const *b;    ///< taps pointers to depth x (vectors * lanes) packed slots, aligned to 64 bytes
     size_t taps;
     size_t depth;
     const float *bias;        ///< vectors * lanes floats
     float *c;
-    size_t c_stride;          ///< floats from row to row
+    size_t c_stride;          ///< slots from row to row
     const float *residual;    ///< NULL, or laid out like C with a stride of its own
     size_t residual_stride;
     size_t last_lanes;        ///< columns in the last vector, 1 to lanes
     float lo, hi;
+    int c_element;            ///< of C and the residual: NT_ELEMENT_; float32 kernels know float32 alone
 } nt_gemm_tile;
 
 typedef void (*nt_gemm_tile_fn)(const nt_gemm_tile *tile);
@@ -45,12 +49,13 @@ typedef void (*nt_gemm_tile_fn)(const nt_gemm_tile *tile);
 typedef struct nt_gemm_kernel {
     const char *name;             ///< `avx512 14x32`
     uint32_t isa;                 ///< NT_ISA_ bits it needs
+    int element;                  ///< NT_ELEMENT_ of A and B
     int rows;                     ///< MR
     int vectors;                  ///< NR / lanes
     int lanes;
     /// [rows][vectors]: tiles[(r - 1) * vectors + (v - 1)] computes r rows of v vectors.
     const nt_gemm_tile_fn *tiles;
-    /// The same for rows that lie 1 or 2 floats apart: windows sliding over a plane. `a` has one pointer a tap, `pitch` is unused.
+    /// The same for rows that lie 1 or 2 slots apart: windows sliding over a plane. `a` has one pointer a tap, `pitch` is unused.
     const nt_gemm_tile_fn *step_tiles[2];
 } nt_gemm_kernel;
 
@@ -58,31 +63,41 @@ typedef struct nt_gemm_kernel {
 size_t nt_gemm_kernel_count(void);
 const nt_gemm_kernel *nt_gemm_kernel_at(size_t index);
 
-/// The kernel with the least estimated cost for a product of m x n x k that the instruction sets in `isa` allow.
-/// The estimate is a function of tile waste and of loads per multiply-add, not of the list's order.
+/// The kernel of an element type with the least estimated cost for a product of m x n x k (k in slots) that the instruction sets in
+/// `isa` allow; NULL when they allow none. The estimate is a function of tile waste and of loads per multiply-add, not of the list's order.
+const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, size_t k, uint32_t isa);
+
+/// The same for float32, of which there is always one.
 const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa);
 
-/// The estimate behind `nt_gemm_choose`, in cycles of one core.
+/// The estimate behind `nt_gemm_choose`, in cycles of one core; k in slots.
 double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k);
 
-/// Floats of packed B for n columns of taps * depth rows.
+/// Slots of packed B for n columns of taps times `depth` channels.
 size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth);
 
 /// Floats of a packed bias: n rounded up to lanes.
 size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n);
 
-/// Packs b into `packed` (aligned to 64 bytes). The weight of column j, tap t, channel k is b[j * column_stride + t * tap_stride + k * depth_stride].
+/// Packs b, float32, into `packed` (aligned to 64 bytes) as the kernel's element. The weight of column j, tap t, channel k is
+/// b[j * column_stride + t * tap_stride + k * depth_stride]. A missing upper channel of a pair is zero.
 void nt_gemm_pack(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed);
 
-/// Where panel `panel` of packed B begins.
+/// Where panel `panel` of packed B begins; `depth` in slots.
 static inline size_t nt_gemm_panel_offset(const nt_gemm_kernel *kernel, size_t panel, size_t taps, size_t depth) {
     return panel * (size_t)(kernel->vectors * kernel->lanes) * taps * depth;
 }
 
-/// A plain product of row-major matrices through one kernel: A is m x k with stride a_stride, B packed (one tap), C m x n.
-/// Reads and writes as the contract above says. Single-threaded.
+/// A plain product of row-major matrices through one kernel: A is m x k with stride a_stride, B packed (one tap), C m x n; k and
+/// strides in slots. Reads and writes as the contract above says. Single-threaded.
+void nt_gemm_run_to(
+    int c_element, const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride,
+    const float *packed, const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo,
+    float hi);
+
+/// The same with C in float32.
 void nt_gemm_run(
     const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
     const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi);

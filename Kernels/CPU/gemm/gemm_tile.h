@@ -1,12 +1,40 @@
-// The body of every float32 GEMM micro-kernel, written in the primitives of simd/*.h. Rows and vectors are constants at each
-// use, so the loops over them unroll and the sums live in registers.
+// The body of every GEMM micro-kernel, written in the primitives of simd/*.h. Rows and vectors are constants at each use, so the
+// loops over them unroll and the sums live in registers. With NT_AVX512_BF16 the slots of A and B are pairs of bfloat16.
 
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define NT_UNROLL _Pragma("clang loop unroll(full)")
 
 enum { maximum_rows = 14, maximum_vectors = 4 };
 
+#if defined(NT_AVX512_BF16)
+#define GEMM_FMA vfma_pairs
+
+// C and the residual in bfloat16.
+VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+    const vf lo = vset1(t->lo), hi = vset1(t->hi);
+    const size_t last = (t->last_lanes + 1) / 2;
+    NT_UNROLL for (int i = 0; i < rows; i++) {
+        float *c = t->c + (size_t)i * t->c_stride;
+        const float *r = t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
+        NT_UNROLL for (int j = 0; j < vectors; j++) {
+            const size_t slots = j + 1 < vectors ? VL / 2 : last;
+            vf v = acc[i][j];
+            if (r) v += load_pairs(r + j * (VL / 2), slots);
+            store_pairs(c + j * (VL / 2), vmax(lo, vmin(hi, v)), slots);
+        }
+    }
+}
+#else
+#define GEMM_FMA vfma
+#endif
+
 VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+#if defined(NT_AVX512_BF16)
+    if (t->c_element == NT_ELEMENT_BFLOAT16) {
+        gemm_store_pairs(t, acc, rows, vectors);
+        return;
+    }
+#endif
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
     const size_t last = t->last_lanes;
     NT_UNROLL for (int i = 0; i < rows; i++) {
@@ -50,14 +78,14 @@ VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors)
             b += vectors * VL;
             NT_UNROLL for (int i = 0; i < rows; i++) {
                 const vf x = vset1(a[i][k]);
-                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = vfma(x, column[j], acc[i][j]);
+                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA(x, column[j], acc[i][j]);
             }
         }
     }
     gemm_store(t, acc, rows, vectors);
 }
 
-// Rows that lie `step` floats apart: one pointer a tap.
+// Rows that lie `step` slots apart: one pointer a tap.
 VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vectors, const int step) {
     vf acc[maximum_rows][maximum_vectors];
     NT_UNROLL for (int j = 0; j < vectors; j++) {
@@ -72,7 +100,7 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
             NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
             NT_UNROLL for (int i = 0; i < rows; i++) {
                 const vf x = vset1(a[i * step]);
-                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = vfma(x, column[j], acc[i][j]);
+                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA(x, column[j], acc[i][j]);
             }
         }
     }

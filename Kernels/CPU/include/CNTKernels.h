@@ -4,6 +4,7 @@
 
 #include "CNTImageKernels.h"
 
+#include "../bfloat16/bfloat16.h"
 #include "../conv/conv.h"
 #include "../conv/depthwise_image.h"
 #include "../conv/pool_image.h"

@@ -30,7 +30,7 @@ typedef int (*nt_step_fn)(const nt_step_call *call);
 /// A place in a buffer; `buffer` negative for none.
 typedef struct nt_place {
     int buffer;
-    size_t offset;                ///< floats
+    size_t offset;                ///< slots of four bytes
 } nt_place;
 
 typedef struct nt_step {

@@ -1,5 +1,6 @@
 #include "steps.h"
 
+#include "../bfloat16/bfloat16.h"
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
 #include "../conv/stem.h"
@@ -114,6 +115,11 @@ int nt_step_resize(const nt_step_call *call) {
 
 int nt_step_matmul(const nt_step_call *call) {
     nt_matmul_run(call->parameters, X, call->inputs[1], Y, call->scratch, SHARE);
+    return 0;
+}
+
+int nt_step_convert(const nt_step_call *call) {
+    nt_conversion_run(call->parameters, X, Y, SHARE);
     return 0;
 }
 

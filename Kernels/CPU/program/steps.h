@@ -31,6 +31,7 @@ int nt_step_gather(const nt_step_call *call);         ///< nt_gather: x, indices
 int nt_step_pad(const nt_step_call *call);            ///< nt_pad: x -> y
 int nt_step_resize(const nt_step_call *call);         ///< nt_tensor_resize: x -> y
 int nt_step_matmul(const nt_step_call *call);         ///< nt_matmul: a, b -> y; scratch
+int nt_step_convert(const nt_step_call *call);        ///< nt_conversion: x -> y
 int nt_step_fill(const nt_step_call *call);           ///< nt_filling: -> y
 
 /// The parameters of nt_step_pool_sum.

@@ -4,11 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(NT_AVX512_BF16)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512bf16"))), apply_to = function)
+#define VNAME(name) name##_avx512bf16
+#else
 #pragma clang attribute push( \
     __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#define VNAME(name) name##_avx512
+#endif
 
 #define VL 16
-#define VNAME(name) name##_avx512
 typedef __m512 vf;
 typedef int32_t vi __attribute__((vector_size(64)));
 

@@ -1,0 +1,173 @@
+import CNTKernels
+import NTGraph
+import NTRuntime
+import NTTensor
+
+/// Values in bfloat16: which ones lie so, and how they get there and back.
+extension PlanBuilder {
+    /// The most taps of a convolution in bfloat16: with more, sums would pass through memory and be rounded on the way.
+    static let maximumPairTaps = 64
+
+    /// Whether a convolution that is not depthwise computes in bfloat16. Groups must begin and end at whole slots.
+    func multipliesPairs(_ op: Convolution, _ w: Shape) -> Bool {
+        usesBFloat16 && w[2] * w[3] <= Self.maximumPairTaps
+            && (op.groups == 1 || (w[1] % 2 == 0 && (w[0] / op.groups) % 2 == 0))
+    }
+
+    /// Whether a node can read this input of its in bfloat16.
+    private func readsPairs(_ index: Int, _ id: ValueID) -> Bool {
+        let node = graph.nodes[index]
+        switch node.op {
+        case let op as Convolution:
+            let w = shape(node.inputs[1])
+            let isImage = node.inputs[0] == id || op.residualIndex.map { node.inputs[$0] == id } ?? false
+            return isImage && (Self.isDepthwise(op, shape(node.inputs[0]), w) || multipliesPairs(op, w))
+        case is Pool: return true
+        case let op as Reduce: return op.function == .mean || op.function == .sum
+        case is Concat: return reserved[node.outputs[0]]?.layout.isPairs ?? false
+        default: return false
+        }
+    }
+
+    /// Whether the producer of a value should write it in bfloat16: a place that is so waits for it, or a reader wants it.
+    func wantsPairs(_ id: ValueID) -> Bool {
+        guard usesBFloat16, shape(id).rank == 4 else { return false }
+        if let place = reserved[id] { return place.layout.isPairs }
+        return !graph.outputs.contains(id) && consumers[id.index].contains { readsPairs($0, id) }
+    }
+
+    /// Whether a pool computes in bfloat16: its input lies so, or its output must.
+    func poolsPairs(_ node: Node) -> Bool {
+        if let place = reserved[node.outputs[0]] { return place.layout.isPairs }
+        return placements[node.inputs[0].index]?.layout.isPairs ?? false
+    }
+
+    /// Whether the node that computes a value can write bfloat16.
+    func canWritePairs(_ id: ValueID) -> Bool {
+        guard usesBFloat16, let producer = producers[id.index] else { return false }
+        let node = graph.nodes[producer]
+        switch node.op {
+        case let op as Convolution:
+            let (x, w) = (shape(node.inputs[0]), shape(node.inputs[1]))
+            return Self.isDepthwise(op, x, w) || multipliesPairs(op, w)
+        case is Pool: return true
+        case is Concat: return beginAtSlots(node)
+        default: return false
+        }
+    }
+
+    /// Whether a concatenation of channels is made in bfloat16: its place must be so, or a reader wants it and its pieces allow it.
+    func joinsPairs(_ node: Node) -> Bool {
+        if let place = reserved[node.outputs[0]] { return place.layout.isPairs }
+        guard usesBFloat16, beginAtSlots(node), !graph.outputs.contains(node.outputs[0]) else { return false }
+        return consumers[node.outputs[0].index].contains { readsPairs($0, node.outputs[0]) } && node.inputs.contains { canWritePairs($0) }
+    }
+
+    /// Whether each piece of a concatenation of channels begins at a whole slot.
+    private func beginAtSlots(_ node: Node) -> Bool { node.inputs.dropLast().allSatisfy { shape($0).rank == 4 && shape($0)[1] % 2 == 0 } }
+
+    // MARK: Places
+
+    /// Memory in the arena for an image.
+    mutating func newImage(_ shape: Shape, inPairs: Bool) -> Placement {
+        let pixels = shape[0] * shape[2] * shape[3]
+        let slots = nt_slots(Int32(inPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32), shape[1])
+        let stride = Self.pixelStride([shape[0], slots, shape[2], shape[3]])
+        return Placement(buffer: addBuffer(.arena(count: pixels * stride)), layout: inPairs ? .pairs(stride: stride) : .pixels(stride: stride))
+    }
+
+    /// Gives an image its place in bfloat16: the reserved one, or a buffer of the arena.
+    mutating func placePairs(_ id: ValueID) -> Placement {
+        let place = reserved[id] ?? newImage(shape(id), inPairs: true)
+        placements[id.index] = place
+        return place
+    }
+
+    /// The same, taking over `input`'s memory when no one else wants that.
+    mutating func placePairs(_ id: ValueID, over input: ValueID) -> Placement {
+        guard reserved[id] == nil, isExpendable(input), shape(id) == shape(input), let place = placements[input.index],
+            place.layout.isPairs
+        else { return placePairs(id) }
+        placements[id.index] = place
+        return place
+    }
+
+    // MARK: Conversions
+
+    /// An image in bfloat16, converted when it is not.
+    mutating func asPairs(_ id: ValueID) throws -> Placement {
+        if let place = placements[id.index], place.layout.isPairs { return place }
+        if let copy = pairCopies[id] { return copy }
+        let source = try asPixels(id)
+        let copy = newImage(shape(id), inPairs: true)
+        let x = shape(id)
+        emitConversion(
+            nt_conversion(
+                rows: x[0] * x[2] * x[3], count: x[1], x_stride: source.pixelStride, y_stride: copy.pixelStride, to_bfloat16: 1),
+            id, from: source, to: copy)
+        pairCopies[id] = copy
+        return copy
+    }
+
+    /// A copy in float32 of an image in bfloat16, as pixels.
+    mutating func floatCopy(_ id: ValueID, of place: Placement) throws -> Placement {
+        if let copy = floatCopies[id] { return copy }
+        let x = shape(id)
+        let copy = newImage(x, inPairs: false)
+        emitConversion(
+            nt_conversion(
+                rows: x[0] * x[2] * x[3], count: x[1], x_stride: place.pixelStride, y_stride: copy.pixelStride, to_bfloat16: 0),
+            id, from: place, to: copy)
+        floatCopies[id] = copy
+        return copy
+    }
+
+    /// `rows` rows of `count` numbers in logical order, in bfloat16, as pixels of an image one pixel large.
+    mutating func rowsAsPairs(_ id: ValueID, rows: Int, count: Int) throws -> Placement {
+        let source = try asRowMajor(id)
+        let stride = nt_slots(Int32(NT_ELEMENT_BFLOAT16), count)
+        let copy = Placement(buffer: addBuffer(.arena(count: rows * stride)), layout: .pairs(stride: stride))
+        emitConversion(
+            nt_conversion(rows: rows, count: count, x_stride: count, y_stride: stride, to_bfloat16: 1), id, from: source, to: copy)
+        return copy
+    }
+
+    /// An image as it lies, in float32 or bfloat16, brought to pixels when it is in logical order.
+    mutating func asStoredPixels(_ id: ValueID) throws -> Placement {
+        if let place = placements[id.index], place.layout.isPairs { return place }
+        return try asPixels(id)
+    }
+
+    /// Whether an image lies as pixels, in float32 or bfloat16.
+    mutating func isStoredAsPixels(_ id: ValueID) throws -> Bool {
+        if let place = placements[id.index], place.layout.isPairs { return true }
+        return try placement(id).pixelView(shape(id)) != nil
+    }
+
+    private mutating func emitConversion(_ conversion: nt_conversion, _ id: ValueID, from: Placement, to: Placement) {
+        let count = conversion.rows * conversion.count
+        append(
+            nt_step_convert, store.keep(conversion), inputs: [from], outputs: [to],
+            parts: parts(work: count, grain: Self.shareElements, limit: conversion.rows),
+            description: StepDescription(
+                layers: [graph[id].name], operators: [conversion.to_bfloat16 == 1 ? "ToBFloat16" : "ToFloat32"], kernel: "convert", flops: 0,
+                byteCount: 6 * count, output: "\(shape(id))"))
+    }
+
+    /// Brings the pieces that were not computed in their places into the joint image.
+    mutating func emitConcatOfPairs(_ node: Node, into joint: Placement) throws {
+        placements[node.outputs[0].index] = joint
+        var start = 0
+        for id in node.inputs {
+            var piece = joint
+            piece.offset += nt_slots(joint.element, start)
+            let x = shape(id)
+            start += x[1]
+            let source = try asPairs(id)
+            if source.buffer == piece.buffer && source.offset == piece.offset { continue }
+            let slots: Shape = [x[0] * x[2] * x[3], nt_slots(joint.element, x[1])]
+            emitCopy(
+                slots, from: source, [source.pixelStride, 1], to: piece, [piece.pixelStride, 1], names: ([node.name], [node.op.kind]))
+        }
+    }
+}

@@ -85,6 +85,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let tests: [Target] = [
     .target(
         name: "TestSupport", dependencies: ["NTTensor", "NTGraph", "NTRuntime", "CNTPlatform"], path: "Tests/TestSupport"),
+    .target(name: "CNTCallCounter", path: "Tests/CallCounter"),
+    // Run by a test as a program of its own: the counter replaces the allocator of whatever it is linked with.
+    .executableTarget(
+        name: "inference-counts", dependencies: ["CNTCallCounter", "Needletail", "NTImage", "NTRuntime"], path: "Tests/InferenceCounts"),
     tests("CNTKernelsTests", ["CNTKernels", "CNTPlatform"]),
     tests("NTTensorTests", ["NTTensor"]),
     tests("NTGraphTests", ["NTGraph", "NTRuntime", "NTTensor"]),

@@ -12,6 +12,9 @@ final class CPUPartition: CompiledPartition, @unchecked Sendable {
     private let pool: ThreadPool
     private let program: nt_program
     private let buffers: [PlannedBuffer]
+    /// The buffers that are the caller's, each with the index of the input or output that it is.
+    private let inputBuffers: [(buffer: Int, index: Int)]
+    private let outputBuffers: [(buffer: Int, index: Int)]
     /// Offsets in the arena, for the buffers that lie there.
     private let arenaOffsets: [Int]
     private let scratchStride: Int
@@ -36,6 +39,8 @@ final class CPUPartition: CompiledPartition, @unchecked Sendable {
         var arenaOffsets = [Int](repeating: 0, count: buffers.count)
         for (owner, offset) in zip(owners, offsets) { arenaOffsets[owner] = offset }
         self.arenaOffsets = arenaOffsets
+        inputBuffers = builder.buffers.enumerated().compactMap { if case .input(let index) = $1.kind { ($0, index) } else { nil } }
+        outputBuffers = builder.buffers.enumerated().compactMap { if case .output(let index) = $1.kind { ($0, index) } else { nil } }
         arenaCount = total
     }
 
@@ -59,16 +64,10 @@ final class CPUPartition: CompiledPartition, @unchecked Sendable {
         profile: RunProfile?
     ) throws {
         guard let state = state as? CPUState else { throw GraphError("the state was made by another backend") }
-        for index in buffers.indices {
-            switch buffers[index].kind {
-            case .input(let input):
-                state.pointers[index] = UnsafeMutablePointer(
-                    mutating: inputs[input].baseAddress?.assumingMemoryBound(to: Float.self))
-            case .output(let output):
-                state.pointers[index] = outputs[output].baseAddress?.assumingMemoryBound(to: Float.self)
-            case .arena, .constant: continue
-            }
+        for (buffer, index) in inputBuffers {
+            state.pointers[buffer] = UnsafeMutablePointer(mutating: inputs[index].baseAddress?.assumingMemoryBound(to: Float.self))
         }
+        for (buffer, index) in outputBuffers { state.pointers[buffer] = outputs[index].baseAddress?.assumingMemoryBound(to: Float.self) }
         state.program.seconds = profile == nil ? nil : state.seconds
         if profile != nil { state.seconds.update(repeating: 0, count: program.count) }
         let code = withUnsafePointer(to: program) { nt_program_run($0, &state.program, pool.handle) }

@@ -56,6 +56,8 @@ final class ResamplePlan {
         var trash = 0
         var line = 0
         var intermediate = 0
+        /// Row pointers handed to kernels: four in, four out, then one per vertical tap.
+        var pointers = 0
         var byteCount = 0
     }
 
@@ -105,6 +107,7 @@ final class ResamplePlan {
         layout.trash = place(4 * narrowStride)
         layout.line = place(max(narrowStride, sourceStride))
         layout.intermediate = place(conversion.needsIntermediate ? 4 * columnCount : 0)
+        layout.pointers = place((8 + vertical.taps) * MemoryLayout<UnsafePointer<UInt8>?>.stride)
         self.layout = layout
     }
 }

@@ -11,6 +11,20 @@ struct ResampleRun {
     let kernels: nt_image_kernels
     let scratch: UnsafeMutablePointer<UInt8>
 
+    private typealias RowTable = UnsafeMutablePointer<UnsafePointer<UInt8>?>
+    private typealias TargetTable = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
+
+    /// Four rows on their way into the horizontal pass.
+    private var rowTable: RowTable { pointerTable(0).bindMemory(to: UnsafePointer<UInt8>?.self, capacity: 4) }
+    /// Where the four come out.
+    private var targetTable: TargetTable { pointerTable(4).bindMemory(to: UnsafeMutablePointer<UInt8>?.self, capacity: 4) }
+    /// The rows that one row of the target is combined from.
+    private var tapTable: RowTable { pointerTable(8).bindMemory(to: UnsafePointer<UInt8>?.self, capacity: plan.vertical.taps) }
+
+    private func pointerTable(_ index: Int) -> UnsafeMutableRawPointer {
+        UnsafeMutableRawPointer(scratch + plan.layout.pointers) + index * MemoryLayout<UnsafePointer<UInt8>?>.stride
+    }
+
     func run() {
         clearMargins()
         if plan.isTransposed { runTransposed() } else { runUpright() }
@@ -30,23 +44,19 @@ struct ResampleRun {
         return UnsafePointer(slot)
     }
 
-    private func narrow(_ rows: [UnsafePointer<UInt8>?], into out: [UnsafeMutablePointer<UInt8>?]) {
+    private func narrow(_ rows: RowTable, into out: TargetTable) {
         plan.horizontal.withTable { table in
-            rows.withUnsafeBufferPointer { rows in
-                out.withUnsafeBufferPointer { out in
-                    if plan.pixelBytes == 4 {
-                        kernels.resample_columns_px4(rows.baseAddress, out.baseAddress, table)
-                    } else {
-                        kernels.resample_columns_px1(rows.baseAddress, out.baseAddress, table)
-                    }
-                }
+            if plan.pixelBytes == 4 {
+                kernels.resample_columns_px4(rows, out, table)
+            } else {
+                kernels.resample_columns_px1(rows, out, table)
             }
         }
     }
 
     /// Output element `i` of the vertical axis from the rows that `pointer` finds.
     private func combine(
-        _ i: Int, pointers: inout [UnsafePointer<UInt8>?], byteCount: Int, into out: UnsafeMutablePointer<UInt8>,
+        _ i: Int, pointers: RowTable, byteCount: Int, into out: UnsafeMutablePointer<UInt8>,
         _ pointer: (Int) -> UnsafePointer<UInt8>
     ) {
         let axis = plan.vertical
@@ -55,12 +65,10 @@ struct ResampleRun {
         for k in 0..<used { pointers[k] = pointer(first + k) }
         let taps = (used + 3) / 4 * 4
         for k in used..<taps { pointers[k] = pointers[used - 1] }
-        pointers.withUnsafeBufferPointer { rows in
-            axis.high.withUnsafeBufferPointer { high in
-                axis.low.withUnsafeBufferPointer { low in
-                    guard let rows = rows.baseAddress, let high = high.baseAddress, let low = low.baseAddress else { return }
-                    kernels.resample_rows(rows, Int32(taps), high + i * axis.taps, low + i * axis.taps, out, byteCount)
-                }
+        axis.high.withUnsafeBufferPointer { high in
+            axis.low.withUnsafeBufferPointer { low in
+                guard let high = high.baseAddress, let low = low.baseAddress else { return }
+                kernels.resample_rows(pointers, Int32(taps), high + i * axis.taps, low + i * axis.taps, out, byteCount)
             }
         }
     }
@@ -77,9 +85,7 @@ struct ResampleRun {
         let trash = scratch + plan.layout.trash
         let line = scratch + plan.layout.line
         let last = axis.span.upperBound - 1
-        var rows = [UnsafePointer<UInt8>?](repeating: nil, count: 4)
-        var outs = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 4)
-        var pointers = [UnsafePointer<UInt8>?](repeating: nil, count: axis.taps)
+        let (rows, outs, pointers) = (rowTable, targetTable, tapTable)
         func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> { ring + (row % plan.ringCount) * plan.narrowStride }
         var next = axis.span.lowerBound
         for step in 0..<axis.count {
@@ -96,7 +102,7 @@ struct ResampleRun {
                 narrow(rows, into: outs)
                 next = min(next + 4, last + 1)
             }
-            combine(i, pointers: &pointers, byteCount: plan.horizontal.count * plan.pixelBytes, into: line) {
+            combine(i, pointers: pointers, byteCount: plan.horizontal.count * plan.pixelBytes, into: line) {
                 UnsafePointer(slot($0))
             }
             store(line, count: plan.horizontal.count, x: 0, y: i, alongColumn: false)
@@ -108,13 +114,12 @@ struct ResampleRun {
         let ring = scratch + plan.layout.ring
         let sources = scratch + plan.layout.sources
         let narrowed = scratch + plan.layout.trash
-        var rows = [UnsafePointer<UInt8>?](repeating: nil, count: 4)
-        var outs = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 4)
+        let (rows, outs) = (rowTable, targetTable)
         for r in 0..<4 {
             rows[r] = UnsafePointer(sources + r * plan.sourceStride)
             outs[r] = narrowed + r * plan.narrowStride
         }
-        var pointers = [UnsafePointer<UInt8>?](repeating: nil, count: axis.taps)
+        let pointers = tapTable
         func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> {
             plan.conversion.isNone ? ring : ring + (row % plan.ringCount) * plan.sourceStride
         }
@@ -131,7 +136,7 @@ struct ResampleRun {
                         next += 1
                     }
                 }
-                combine(i, pointers: &pointers, byteCount: plan.columnCount * plan.pixelBytes, into: sources + r * plan.sourceStride) {
+                combine(i, pointers: pointers, byteCount: plan.columnCount * plan.pixelBytes, into: sources + r * plan.sourceStride) {
                     plan.conversion.isNone ? prepared($0, slot: ring) : UnsafePointer(slot($0))
                 }
             }

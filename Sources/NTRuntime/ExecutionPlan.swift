@@ -5,9 +5,25 @@ import NTTensor
 package final class ExecutionPlan: Sendable {
     private struct Segment: Sendable {
         let compiled: any CompiledPartition
-        let inputs: [ValueID]
-        let outputs: [ValueID]
+        let inputs: [Place]
+        let outputs: [Place]
         let backendName: String
+    }
+
+    /// A graph input that a partition makes from pictures' bytes.
+    private struct StagedInput: Sendable {
+        let staging: any PixelStaging
+        let segment: Int
+        let input: Int
+    }
+
+    /// Where a run finds a value that a partition takes or gives.
+    private enum Place: Sendable {
+        /// The run's input or output of this index.
+        case input(Int)
+        case output(Int)
+        /// One of the state's own buffers.
+        case host(Int)
     }
 
     package let graph: Graph
@@ -15,6 +31,14 @@ package final class ExecutionPlan: Sendable {
     /// Nodes that the backend refused and the reference runs.
     package let fallbacks: [Fallback]
     private let segments: [Segment]
+    /// Per graph input, how it is made from pictures' bytes; nil when it is not.
+    private let stagedInputs: [StagedInput?]
+    /// Values that pass between partitions through memory of the state.
+    private let hostValues: [ValueID]
+    /// Whether the one partition takes the graph's inputs and gives its outputs as they are.
+    private let isWhole: Bool
+    private let inputByteCounts: [Int]
+    private let outputByteCounts: [Int]
 
     /// Compiles `graph`, which should have been optimised by `Passes`.
     package init(_ graph: Graph, backend: any Backend, options: CompileOptions = CompileOptions()) throws {
@@ -22,12 +46,30 @@ package final class ExecutionPlan: Sendable {
         self.graph = graph
         self.backend = backend
         self.fallbacks = fallbacks
+        let external = Set(graph.inputs + graph.outputs)
+        var hostValues: [ValueID] = []
+        for id in partitions.flatMap(\.outputs) where !external.contains(id) && !hostValues.contains(id) { hostValues.append(id) }
+        func target(_ id: ValueID) throws -> Place {
+            if let index = graph.outputs.firstIndex(of: id) { return .output(index) }
+            if let index = hostValues.firstIndex(of: id) { return .host(index) }
+            throw GraphError("value '\(graph[id].name)' is read before it is computed")
+        }
+        func source(_ id: ValueID) throws -> Place {
+            if let index = graph.inputs.firstIndex(of: id) { return .input(index) }
+            return try target(id)
+        }
         segments = try partitions.map { partition in
             let chosen: any Backend = partition.isFallback ? ReferenceBackend() : backend
             let compiled = try chosen.compile(partition.graph, options: options)
             return Segment(
-                compiled: compiled, inputs: partition.inputs, outputs: partition.outputs, backendName: chosen.name)
+                compiled: compiled, inputs: try partition.inputs.map(source), outputs: try partition.outputs.map(target),
+                backendName: chosen.name)
         }
+        stagedInputs = ExecutionPlan.stagedInputs(graph, segments)
+        isWhole = partitions.count == 1 && partitions[0].inputs == graph.inputs && partitions[0].outputs == graph.outputs
+        self.hostValues = hostValues
+        inputByteCounts = graph.types(graph.inputs).map(\.byteCount)
+        outputByteCounts = graph.types(graph.outputs).map(\.byteCount)
     }
 
     /// All steps in order, with the backend that runs each.
@@ -35,117 +77,148 @@ package final class ExecutionPlan: Sendable {
         segments.flatMap { segment in segment.compiled.steps.map { (segment.backendName, $0) } }
     }
 
-    /// Memory for one run at a time.
+    /// Memory for one run at a time. Allocates; runs do not.
     package func makeState() throws -> ExecutionState {
-        var hostValues: [ValueID: TensorBuffer] = [:]
-        let external = Set(graph.inputs + graph.outputs)
-        for segment in segments {
-            for id in segment.outputs where !external.contains(id) && hostValues[id] == nil {
-                hostValues[id] = try TensorBuffer(byteCount: graph[id].type.byteCount)
-            }
-        }
-        return ExecutionState(
-            partitionStates: try segments.map { try $0.compiled.makeState() }, hostValues: hostValues,
-            inputs: try graph.inputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount, zeroed: true) },
-            outputs: try graph.outputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount, zeroed: true) })
+        ExecutionState(
+            partitionStates: try segments.map { try $0.compiled.makeState() },
+            hostValues: try hostValues.map { try TensorBuffer(byteCount: graph[$0].type.byteCount) },
+            inputs: try inputByteCounts.map { try TensorBuffer(byteCount: $0, zeroed: true) },
+            outputs: try outputByteCounts.map { try TensorBuffer(byteCount: $0, zeroed: true) },
+            bindings: segments.map { ExecutionState.Binding(inputCount: $0.inputs.count, outputCount: $0.outputs.count) })
     }
 
-    /// The one segment that reads a graph input, and the input's number there; nil when several do, or none.
-    private func reader(ofInput index: Int) -> (segment: Int, input: Int)? {
-        guard graph.inputs.indices.contains(index) else { return nil }
-        let readers = segments.enumerated().compactMap { place, segment in
-            segment.inputs.firstIndex(of: graph.inputs[index]).map { (segment: place, input: $0) }
+    /// Per graph input: the one segment that reads it, when that makes inputs from pictures' bytes, and the input's number there.
+    private static func stagedInputs(_ graph: Graph, _ segments: [Segment]) -> [StagedInput?] {
+        graph.inputs.indices.map { index in
+            let readers = segments.enumerated().compactMap { place, segment in
+                segment.inputs.firstIndex { if case .input(index) = $0 { true } else { false } }.map { (segment: place, input: $0) }
+            }
+            guard readers.count == 1, !graph.outputs.contains(graph.inputs[index]),
+                let staging = segments[readers[0].segment].compiled as? any PixelStaging
+            else { return nil }
+            return StagedInput(staging: staging, segment: readers[0].segment, input: readers[0].input)
         }
-        return readers.count == 1 && !graph.outputs.contains(graph.inputs[index]) ? readers[0] : nil
     }
 
     /// Whether graph input `index` can be made from pictures' bytes by the backend.
     package func takesPixels(input index: Int) -> Bool {
-        guard let reader = reader(ofInput: index), let staging = segments[reader.segment].compiled as? any PixelStaging else { return false }
-        return staging.takesPixels(input: reader.input)
+        guard stagedInputs.indices.contains(index), let staged = stagedInputs[index] else { return false }
+        return staged.staging.takesPixels(input: staged.input)
     }
 
     /// Begins to make image `image` of graph input `index` from a picture's bytes, for the state's next run, which then looks at nothing that the input's
     /// buffer holds for this image. Returns when the bytes have been read; false, with nothing done, when they cannot be taken. Different images of one
     /// state may be staged by several threads at once.
     package func stage(_ pixels: PixelUpload, input index: Int, image: Int, in state: ExecutionState) throws -> Bool {
-        guard let reader = reader(ofInput: index), let staging = segments[reader.segment].compiled as? any PixelStaging else { return false }
-        return try staging.stage(pixels, input: reader.input, image: image, in: state.partitionStates[reader.segment])
+        guard stagedInputs.indices.contains(index), let staged = stagedInputs[index] else { return false }
+        return try staged.staging.stage(pixels, input: staged.input, image: image, in: state.partitionStates[staged.segment])
     }
 
     /// Forgets what has been staged in a state and not run.
     package func discardStaged(_ state: ExecutionState) {
-        for (segment, partitionState) in zip(segments, state.partitionStates) {
-            (segment.compiled as? any PixelStaging)?.discardStaged(partitionState)
-        }
+        for case let staged? in stagedInputs { staged.staging.discardStaged(state.partitionStates[staged.segment]) }
     }
 
     /// Computes the graph from the state's own input buffers into its own output buffers.
     package func run(_ state: ExecutionState, profile: RunProfile? = nil) throws {
-        try run(
-            state, inputs: state.inputs.map { UnsafeRawBufferPointer(start: $0.base, count: $0.byteCount) },
-            outputs: state.outputs.map { UnsafeMutableRawBufferPointer(start: $0.base, count: $0.byteCount) },
-            profile: profile)
+        try run(state, inputs: state.ownInputs, outputs: state.ownOutputs, profile: profile)
     }
 
     /// Computes the graph. `inputs` and `outputs` follow `graph.inputs` and `graph.outputs`: contiguous float32, logical layout, aligned to 64 bytes.
-    /// Throws when a buffer's size is not its value's.
+    /// Nothing is allocated and nothing locked by the plan itself. Throws when a buffer's size is not its value's.
     package func run(
         _ state: ExecutionState, inputs: [UnsafeRawBufferPointer], outputs: [UnsafeMutableRawBufferPointer],
         profile: RunProfile? = nil
     ) throws {
-        try check(inputs.map(\.count), against: graph.inputs, what: "input")
-        try check(outputs.map(\.count), against: graph.outputs, what: "output")
+        guard inputs.count == inputByteCounts.count else {
+            throw GraphError("expected \(inputByteCounts.count) inputs, found \(inputs.count)")
+        }
+        guard outputs.count == outputByteCounts.count else {
+            throw GraphError("expected \(outputByteCounts.count) outputs, found \(outputs.count)")
+        }
+        for index in inputs.indices where inputs[index].count != inputByteCounts[index] {
+            throw mismatch(graph.inputs[index], "input", found: inputs[index].count)
+        }
+        for index in outputs.indices where outputs[index].count != outputByteCounts[index] {
+            throw mismatch(graph.outputs[index], "output", found: outputs[index].count)
+        }
         profile?.offset = 0
-        if segments.count == 1, segments[0].inputs == graph.inputs, segments[0].outputs == graph.outputs {
+        if isWhole {
             try segments[0].compiled.run(state.partitionStates[0], inputs: inputs, outputs: outputs, profile: profile)
             profile?.finishRun()
             return
         }
-        for (segment, partitionState) in zip(segments, state.partitionStates) {
-            let sources = segment.inputs.map { id -> UnsafeRawBufferPointer in
-                if let index = graph.inputs.firstIndex(of: id) { return inputs[index] }
-                return UnsafeRawBufferPointer(target(of: id, state, outputs))
-            }
-            let targets = segment.outputs.map { target(of: $0, state, outputs) }
-            try segment.compiled.run(partitionState, inputs: sources, outputs: targets, profile: profile)
-            profile?.offset += segment.compiled.steps.count
+        for index in segments.indices {
+            bind(segments[index], index, state, inputs, outputs)
+            let binding = state.bindings[index]
+            try segments[index].compiled.run(
+                state.partitionStates[index], inputs: binding.inputs, outputs: binding.outputs, profile: profile)
+            profile?.offset += segments[index].compiled.steps.count
         }
         profile?.finishRun()
     }
 
-    private func target(
-        of id: ValueID, _ state: ExecutionState, _ outputs: [UnsafeMutableRawBufferPointer]
-    ) -> UnsafeMutableRawBufferPointer {
-        if let index = graph.outputs.firstIndex(of: id) { return outputs[index] }
-        guard let buffer = state.hostValues[id] else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
-        return UnsafeMutableRawBufferPointer(start: buffer.base, count: graph[id].type.byteCount)
+    /// Writes a partition's addresses into the state's table for it.
+    private func bind(
+        _ segment: Segment, _ index: Int, _ state: ExecutionState, _ inputs: [UnsafeRawBufferPointer],
+        _ outputs: [UnsafeMutableRawBufferPointer]
+    ) {
+        for (place, source) in segment.inputs.enumerated() {
+            switch source {
+            case .input(let number): state.bindings[index].inputs[place] = inputs[number]
+            case .output(let number): state.bindings[index].inputs[place] = UnsafeRawBufferPointer(outputs[number])
+            case .host(let number): state.bindings[index].inputs[place] = UnsafeRawBufferPointer(state.hostValues[number].bytes)
+            }
+        }
+        for (place, target) in segment.outputs.enumerated() {
+            switch target {
+            case .output(let number): state.bindings[index].outputs[place] = outputs[number]
+            case .host(let number): state.bindings[index].outputs[place] = state.hostValues[number].bytes
+            case .input: continue
+            }
+        }
     }
 
-    private func check(_ counts: [Int], against ids: [ValueID], what: String) throws {
-        guard counts.count == ids.count else { throw GraphError("expected \(ids.count) \(what)s, found \(counts.count)") }
-        for (count, id) in zip(counts, ids) where count != graph[id].type.byteCount {
-            throw GraphError(
-                "\(what) '\(graph[id].name)': expected \(graph[id].type.byteCount) bytes (\(graph[id].type)), found \(count)")
-        }
+    private func mismatch(_ id: ValueID, _ what: String, found: Int) -> GraphError {
+        GraphError("\(what) '\(graph[id].name)': expected \(graph[id].type.byteCount) bytes (\(graph[id].type)), found \(found)")
     }
 }
 
 /// What one run of a plan at a time owns: each partition's state, the values that pass between partitions, and buffers for the
 /// graph's inputs and outputs, which a request may fill and read in place. Used by one thread at a time.
 package final class ExecutionState: @unchecked Sendable {
+    /// The addresses that a partition of several is run with.
+    struct Binding {
+        var inputs: [UnsafeRawBufferPointer]
+        var outputs: [UnsafeMutableRawBufferPointer]
+
+        init(inputCount: Int, outputCount: Int) {
+            inputs = Array(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: inputCount)
+            outputs = Array(repeating: UnsafeMutableRawBufferPointer(start: nil, count: 0), count: outputCount)
+        }
+    }
+
     /// Per graph input: contiguous float32 in logical layout.
     package let inputs: [TensorBuffer]
     /// Per graph output, likewise; overwritten by each run.
     package let outputs: [TensorBuffer]
+    let ownInputs: [UnsafeRawBufferPointer]
+    let ownOutputs: [UnsafeMutableRawBufferPointer]
     let partitionStates: [any PartitionState]
-    let hostValues: [ValueID: TensorBuffer]
+    let hostValues: [TensorBuffer]
+    var bindings: [Binding]
 
     init(
-        partitionStates: [any PartitionState], hostValues: [ValueID: TensorBuffer], inputs: [TensorBuffer],
-        outputs: [TensorBuffer]
+        partitionStates: [any PartitionState], hostValues: [TensorBuffer], inputs: [TensorBuffer], outputs: [TensorBuffer],
+        bindings: [Binding]
     ) {
-        (self.partitionStates, self.hostValues) = (partitionStates, hostValues)
+        (self.partitionStates, self.hostValues, self.bindings) = (partitionStates, hostValues, bindings)
         (self.inputs, self.outputs) = (inputs, outputs)
+        ownInputs = inputs.map { UnsafeRawBufferPointer($0.bytes) }
+        ownOutputs = outputs.map(\.bytes)
     }
+}
+
+extension TensorBuffer {
+    fileprivate var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 }

@@ -167,11 +167,13 @@ public final class MLMultiArray: NSObject, @unchecked Sendable {
         guard count == tensor.count else {
             throw MLModelError(.generic, "expected \(count) elements of shape \(shape), found \(tensor.count)")
         }
-        let source = tensor.floats
-        if dataType == .float32, let base = source.baseAddress {
-            dataPointer.assumingMemoryBound(to: Float.self).update(from: base, count: count)
-        } else {
-            for index in 0..<count { store(Double(source[index]), at: index) }
+        withExtendedLifetime(tensor) {
+            let source = tensor.floats
+            if dataType == .float32, let base = source.baseAddress {
+                dataPointer.assumingMemoryBound(to: Float.self).update(from: base, count: count)
+            } else {
+                for index in 0..<count { store(Double(source[index]), at: index) }
+            }
         }
     }
 

@@ -46,6 +46,7 @@ package struct SelfCheck: Sendable {
     /// largest magnitude.
     package func run(_ inputs: [UnsafeRawBufferPointer], tolerance: Double = 1e-3) throws -> Report {
         let (found, expected) = (try values(tested, inputs), try values(trusted, inputs))
+        defer { withExtendedLifetime((found, expected)) {} }
         var report = Report(largestDifference: 0)
         for (index, name) in names.enumerated() {
             let (a, b) = (found[index].floats, expected[index].floats)

@@ -66,6 +66,7 @@ final class ExecutionPlanTests: XCTestCase {
         let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 80, alignment: 64)
         defer { output.deallocate() }
         let input = inputs[0].bytes
+        defer { withExtendedLifetime(inputs) {} }
         XCTAssertNoThrow(try plan.run(state, inputs: [input], outputs: [output]))
         func assertRefused(_ inputs: [UnsafeRawBufferPointer], _ outputs: [UnsafeMutableRawBufferPointer], _ words: String, line: UInt = #line) {
             XCTAssertThrowsError(try plan.run(state, inputs: inputs, outputs: outputs), line: line) {

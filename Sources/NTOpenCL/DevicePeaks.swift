@@ -8,6 +8,10 @@ package struct DevicePeaks: Sendable, Codable, Equatable {
     /// Bytes read and written by a large copy, in 10^9 a second.
     package let gigabytesPerSecond: Double
 
+    package init(gigaflops: Double, gigabytesPerSecond: Double) {
+        (self.gigaflops, self.gigabytesPerSecond) = (gigaflops, gigabytesPerSecond)
+    }
+
     /// Measures for about `seconds`. Throws what the device throws.
     package static func measure(on backend: OpenCLBackend, seconds: Double = 0.4) throws -> DevicePeaks {
         let probe = PeakProbe(context: backend.context, style: backend.style)
@@ -15,25 +19,28 @@ package struct DevicePeaks: Sendable, Codable, Equatable {
             gigaflops: try probe.multiplyAdds(seconds: seconds / 2), gigabytesPerSecond: try probe.copy(seconds: seconds / 2))
     }
 
-    /// The peaks of a backend's device: those kept in the cache, else measured now, which takes about a second, and kept. A file that cannot be read
-    /// or holds no positive numbers counts as none. Throws what the device throws.
+    /// The peaks of a backend's device: measured now, which takes a fraction of a second, and not below what the cache has kept of earlier measurements,
+    /// which other programs may have disturbed less. Kept numbers far above the measured are not believed; a file that cannot be read counts as none.
+    /// Throws what the device throws.
     package static func kept(for backend: OpenCLBackend, in location: CacheLocation = CacheLocation()) throws -> DevicePeaks {
         let file = location.file("peaks", for: backend.device, suffix: "-\(backend.style.family.rawValue)")
-        if let known = file.flatMap({ try? Data(contentsOf: $0) }).flatMap({ try? JSONDecoder().decode(DevicePeaks.self, from: $0) }),
-            known.isPlausible
-        {
-            return known
-        }
-        let found = try measure(on: backend, seconds: 1)
-        if let file, found.isPlausible {
+        let known = file.flatMap { try? Data(contentsOf: $0) }.flatMap { try? JSONDecoder().decode(DevicePeaks.self, from: $0) }
+        let measured = try measure(on: backend)
+        let found = DevicePeaks(
+            gigaflops: better(known?.gigaflops, measured.gigaflops),
+            gigabytesPerSecond: better(known?.gigabytesPerSecond, measured.gigabytesPerSecond))
+        if let file, found != known {
             try? FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try? JSONEncoder().encode(found).write(to: file, options: .atomic)
         }
         return found
     }
 
-    /// Whether both are positive numbers, below what any device reaches.
-    private var isPlausible: Bool { [gigaflops, gigabytesPerSecond].allSatisfy { $0 > 0 && $0 < 1e9 } }
+    /// The kept number when it is higher, within a factor that a disturbed measurement explains.
+    private static func better(_ kept: Double?, _ measured: Double) -> Double {
+        guard let kept, kept > measured, kept <= 4 * measured else { return measured }
+        return kept
+    }
 }
 
 /// The two kernels of `peak.cl` and their timing.

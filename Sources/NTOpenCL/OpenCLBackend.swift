@@ -37,7 +37,7 @@ package struct OpenCLBackend: Backend {
         cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil,
         features: DeviceFeatures? = nil
     ) throws {
-        guard device.isAvailable else { throw OpenCLError.noDevice(reason: "'\(device.name)' is not available") }
+        guard device.isAvailable else { throw OpenCLError.notAvailable(device: device.name) }
         guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache)

@@ -27,5 +27,14 @@ package final class RunProfile {
     /// Adds to the time between kernels.
     package func add(gap duration: Double) { gapSeconds = (gapSeconds ?? 0) + duration }
 
+    /// Forgets all times and runs.
+    package func reset() {
+        for step in seconds.indices {
+            seconds[step] = 0
+            for kernel in kernelSeconds[step].indices { kernelSeconds[step][kernel] = 0 }
+        }
+        (gapSeconds, runCount) = (nil, 0)
+    }
+
     func finishRun() { runCount += 1 }
 }

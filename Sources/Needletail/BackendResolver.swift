@@ -4,38 +4,66 @@ import NTOpenCL
 import NTRuntime
 
 /// Finds the backend that a configuration asks for.
-enum BackendResolver {
+package struct BackendResolver: Sendable {
+    /// A backend and why it was taken.
+    package struct Choice: Sendable {
+        var backend: any Backend
+        /// For people: `auto: OpenCL device 0`.
+        var reason: String
+        /// Said aloud when `auto` could not have the OpenCL device that it wanted.
+        var notice: String?
+        /// The number of the OpenCL device that `auto` took: when it fails before the first run, the processor takes its place.
+        var replaceableDevice: Int?
+    }
+
+    private let api: OpenCLInterface
+
+    /// A resolver of the installed drivers; tests give an interface that fails.
+    package init(api: OpenCLInterface = .system) { self.api = api }
+
     /// One thread per core that this process may use.
     static var defaultThreadCount: Int { Int(nt_usable_cores()) }
 
-    /// The backend and why it was taken. Throws `NeedletailError` of code `backendUnavailable` when it is absent.
-    static func resolve(_ configuration: SessionConfiguration) throws -> (any Backend, reason: String) {
+    /// The backend and why it was taken. Throws `NeedletailError` when it is absent or cannot be used.
+    func resolve(_ configuration: SessionConfiguration) throws -> Choice {
         switch configuration.backend {
-        case .cpu: return (try cpu(configuration), "asked for" + arithmeticNote(configuration))
+        case .cpu: return Choice(backend: try Self.cpu(configuration), reason: "asked for" + Self.arithmeticNote(configuration))
         case .reference:
-            try requireFloat32(configuration, "reference")
-            return (ReferenceBackend(), "asked for")
+            try Self.requireFloat32(configuration, "reference")
+            return Choice(backend: ReferenceBackend(), reason: "asked for")
         case .opencl:
-            let devices = OpenCLBackend.devices()
+            let devices = OpenCLDeviceList(api: api)
             let index = configuration.deviceIndex ?? devices.firstGPU ?? 0
-            let backend = try NeedletailError.wrapping(.backendUnavailable, context: "opencl") {
-                try OpenCLBackend(deviceIndex: index, features: configuration.deviceFeatures)
-            }
-            return (backend, "asked for, device \(index)")
+            let backend = try NeedletailError.wrapping(.backendUnavailable, context: "opencl") { try open(index, of: devices, configuration) }
+            return Choice(backend: backend, reason: "asked for, device \(index)")
         case .auto: return try automatic(configuration)
         }
     }
 
-    private static func automatic(_ configuration: SessionConfiguration) throws -> (any Backend, reason: String) {
-        let devices = OpenCLBackend.devices()
+    private func automatic(_ configuration: SessionConfiguration) throws -> Choice {
+        let devices = OpenCLDeviceList(api: api)
         guard let index = configuration.deviceIndex ?? devices.firstGPU else {
             let reason = devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices"
-            return (try cpu(configuration), "auto: " + reason + arithmeticNote(configuration))
+            return Choice(backend: try Self.cpu(configuration), reason: "auto: " + reason + Self.arithmeticNote(configuration))
         }
         do {
-            return (try OpenCLBackend(deviceIndex: index, features: configuration.deviceFeatures), "auto: OpenCL device \(index)")
+            return Choice(backend: try open(index, of: devices, configuration), reason: "auto: OpenCL device \(index)", replaceableDevice: index)
         } catch {
-            return (try cpu(configuration), "auto: OpenCL device \(index) failed (\(error))" + arithmeticNote(configuration))
+            return try Self.replacement(for: index, after: error, configuration)
+        }
+    }
+
+    private func open(_ index: Int, of devices: OpenCLDeviceList, _ configuration: SessionConfiguration) throws -> OpenCLBackend {
+        try OpenCLBackend(device: try devices.device(index), api: api, features: configuration.deviceFeatures)
+    }
+
+    /// The processor, after the OpenCL device that `auto` wanted has failed. Throws when the processor cannot do what the configuration asks, either.
+    static func replacement(for device: Int, after error: any Error, _ configuration: SessionConfiguration) throws -> Choice {
+        let failure = "auto: OpenCL device \(device) failed: \(error)"
+        do {
+            return Choice(backend: try cpu(configuration), reason: failure + arithmeticNote(configuration), notice: failure + "; the CPU is used instead")
+        } catch let other as NeedletailError {
+            throw NeedletailError(other.code, "\(other.description); \(failure)")
         }
     }
 

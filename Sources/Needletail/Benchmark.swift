@@ -68,28 +68,22 @@ public final class Benchmark {
         return Latency(sorted: times.sorted())
     }
 
-    /// Runs for about `seconds` with a clock around each step, and measures what the device can reach.
+    /// Runs for about `seconds` with a clock around each step, and measures what the device can reach. Every time is the median over the runs, so
+    /// that a neighbour's work in some of them does not show.
     public func profile(seconds: Double) throws -> Profile {
         let steps = entry.plan.steps
         let times = RunProfile(stepCount: steps.count)
+        var samples = ProfileSamples(stepCount: steps.count)
         let start = ContinuousClock.now
         repeat {
+            times.reset()
+            let before = ContinuousClock.now
             try session.execute(entry, state, profile: times)
-        } while (ContinuousClock.now - start) / .seconds(1) < seconds
-        let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
-        let runs = Double(max(1, times.runCount))
-        let rows = steps.enumerated().map { index, item in
-            let kernels = item.step.kernels.enumerated().map { place, name in
-                let known = times.kernelSeconds[index]
-                return Profile.Kernel(name: name, milliseconds: known.indices.contains(place) ? known[place] / runs * 1000 : nil)
-            }
-            return Profile.Row(
-                backend: item.backend, layers: item.step.layers, operators: item.step.operators, kernels: kernels, choice: item.step.choice,
-                output: item.step.output, milliseconds: times.seconds[index] / runs * 1000, flops: item.step.flops,
-                byteCount: item.step.byteCount)
-        }
+            samples.add(times, runSeconds: (ContinuousClock.now - before) / .seconds(1))
+        } while (ContinuousClock.now - start) / .seconds(1) < seconds && samples.runCount < ProfileSamples.maximumCount
         return Profile(
-            rows: rows, runCount: times.runCount, runMilliseconds: elapsed / runs, gapMilliseconds: times.gapSeconds.map { $0 / runs * 1000 },
+            rows: steps.enumerated().map { index, item in samples.row(index, backend: item.backend, item.step) },
+            runCount: samples.runCount, runMilliseconds: samples.runMilliseconds, gapMilliseconds: samples.gapMilliseconds,
             peaks: try NeedletailError.wrapping(.executionFailed) { try Profile.Peaks(of: session.backend) })
     }
 

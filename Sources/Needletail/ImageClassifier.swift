@@ -80,7 +80,7 @@ public final class ImageClassifier: Sendable {
             return part.map { url in Result { try classify(imageAt: url, top: top) } }
         }
         do {
-            return try entry.states.withState { state in
+            return try entry.withState { state in
                 let failures = Failures(count: part.count)
                 for (index, id) in entry.plan.graph.inputs.enumerated() {
                     let (value, buffer) = (entry.plan.graph[id], state.inputs[index])

@@ -1,4 +1,5 @@
 import NTGraph
+import NTOpenCL
 import NTTensor
 
 /// What went wrong, for people: the message names the file, the layer or the input, what was expected and what was found.
@@ -15,6 +16,14 @@ public struct NeedletailError: Error, Sendable, CustomStringConvertible {
         case invalidInput
         /// A backend or device that was asked for is absent or failed.
         case backendUnavailable
+        /// A device's compiler refused a program; the description carries its log.
+        case buildFailed
+        /// A device has too little memory left.
+        case outOfMemory
+        /// A device is in use elsewhere and takes no work now.
+        case deviceBusy
+        /// A device stopped working during a run. A new session may find it well again.
+        case deviceLost
         /// A run failed.
         case executionFailed
         /// The task was cancelled before the run began.
@@ -38,7 +47,22 @@ public struct NeedletailError: Error, Sendable, CustomStringConvertible {
         } catch let error as NeedletailError {
             throw error
         } catch {
+            let code = (error as? OpenCLError).flatMap { Code($0.condition) } ?? code
             throw NeedletailError(code, (context.map { $0 + ": " } ?? "") + String(describing: error))
+        }
+    }
+}
+
+extension NeedletailError.Code {
+    /// The code of a device's condition; nil when the caller's own code says more.
+    init?(_ condition: OpenCLError.Condition) {
+        switch condition {
+        case .absent: self = .backendUnavailable
+        case .outOfMemory: self = .outOfMemory
+        case .busy: self = .deviceBusy
+        case .lost: self = .deviceLost
+        case .buildFailed: self = .buildFailed
+        case .other: return nil
         }
     }
 }

@@ -34,6 +34,11 @@ package final class PlanEntry: Sendable {
         verification = Verification(precision)
         states = StatePool(plan)
     }
+
+    /// Runs `body` with a state that no one else holds. Throws `NeedletailError`, also when a device has no memory for one more state.
+    package func withState<Result>(_ body: (ExecutionState) throws -> Result) throws -> Result {
+        try NeedletailError.wrapping(.executionFailed) { try states.withState(body) }
+    }
 }
 
 /// The plans of a session, least recently used out first. Compiles one plan at a time.

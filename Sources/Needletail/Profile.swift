@@ -8,7 +8,7 @@ public struct Profile: Sendable {
     public struct Kernel: Sendable {
         /// Its family and tile: `gemm 10x32`.
         public let name: String
-        /// Milliseconds of one run, averaged; nil when only the step as a whole is timed.
+        /// Milliseconds of one run, the median over runs; nil when only the step as a whole is timed.
         public let milliseconds: Double?
     }
 
@@ -21,7 +21,7 @@ public struct Profile: Sendable {
         /// Why these kernels; empty when there was no choice.
         public let choice: String
         public let output: String
-        /// Milliseconds of one run, averaged.
+        /// Milliseconds of one run, the median over runs.
         public let milliseconds: Double
         public let flops: Int
         /// Bytes that must be read and written at least.
@@ -55,9 +55,9 @@ public struct Profile: Sendable {
 
     public let rows: [Row]
     public let runCount: Int
-    /// Milliseconds of one run from its call to its return, averaged; timing every step makes it longer than an ordinary run.
+    /// Milliseconds of one run from its call to its return, the median; timing every step makes it longer than an ordinary run.
     public let runMilliseconds: Double
-    /// Milliseconds of one run in which the device waited between one kernel and the next, averaged; nil where kernels are not timed on a device.
+    /// Milliseconds of one run in which the device waited between one kernel and the next, the median; nil where kernels are not timed on a device.
     public let gapMilliseconds: Double?
     /// Nil for the reference backend, which is not meant to be fast.
     public let peaks: Peaks?
@@ -68,12 +68,13 @@ public struct Profile: Sendable {
     /// Milliseconds of one run outside its steps and the gaps between them: the way to the device and back, and the host.
     public var outsideMilliseconds: Double { max(0, runMilliseconds - stepMilliseconds - (gapMilliseconds ?? 0)) }
 
-    /// How near a step comes to the peaks, in percent; nil when there is no peak for it or it took no time.
+    /// How near a step comes to the nearer of the peaks, in percent; nil when there is no peak for it or it took no time. More bytes a second than a large
+    /// copy moves come out of caches: then memory is not what bounds the step.
     public func nearness(_ row: Row) -> Nearness? {
         guard let peaks, row.backend != ReferenceBackend().name, row.milliseconds > 0 else { return nil }
         let arithmetic = row.gigaflopsPerSecond / peaks.gigaflopsPerSecond * 100
         let memory = peaks.gigabytesPerSecond.map { row.gigabytesPerSecond / $0 * 100 } ?? 0
-        return memory > arithmetic ? Nearness(bound: .memory, percent: memory) : Nearness(bound: .arithmetic, percent: arithmetic)
+        return memory > arithmetic && memory <= 100 ? Nearness(bound: .memory, percent: memory) : Nearness(bound: .arithmetic, percent: arithmetic)
     }
 
     /// The indices of the slowest rows, slowest first, at most `count`.

@@ -53,7 +53,7 @@ extension Session {
     }
 
     private func runTogether(_ part: [[String: Tensor]], _ entry: PlanEntry) throws -> [[String: FeatureValue]] {
-        try entry.states.withState { state in
+        try entry.withState { state in
             for (index, id) in entry.plan.graph.inputs.enumerated() {
                 for (place, inputs) in part.enumerated() {
                     let value = entry.plan.graph[id]

@@ -41,7 +41,7 @@ extension Session {
         _ images: [String: ImageRequest], tensors: [String: Tensor], _ body: (PlanEntry, ExecutionState) throws -> Result
     ) throws -> Result {
         let entry = try plan(try PlanKey(model, images: images, tensors: tensors))
-        return try entry.states.withState { state in
+        return try entry.withState { state in
             for (index, id) in entry.plan.graph.inputs.enumerated() {
                 let value = entry.plan.graph[id]
                 if let image = images[value.name] {

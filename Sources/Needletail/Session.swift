@@ -14,6 +14,9 @@ public final class Session: Sendable {
     package let backend: any Backend
     /// Why this backend was taken, for people.
     public let backendReason: String
+    /// What went wrong when the backend `auto` wanted an OpenCL device and the CPU runs instead; nil otherwise. Also written to standard error, once a
+    /// process.
+    public let backendNotice: String?
     /// The plan for the model's default input shapes.
     package let defaultPlan: PlanEntry
     /// Plans for other shapes and batches.
@@ -26,11 +29,29 @@ public final class Session: Sendable {
 
     /// Chooses the backend and compiles the plan for the model's default input shapes.
     /// Throws `NeedletailError` when the backend is absent or a layer cannot run.
-    public init(_ model: Model, configuration: SessionConfiguration = SessionConfiguration()) throws {
+    public convenience init(_ model: Model, configuration: SessionConfiguration = SessionConfiguration()) throws {
+        try self.init(model, configuration: configuration, resolver: BackendResolver())
+    }
+
+    /// The same over the devices of `resolver`.
+    package init(_ model: Model, configuration: SessionConfiguration, resolver: BackendResolver) throws {
         self.model = model
         self.configuration = configuration
-        (backend, backendReason) = try BackendResolver.resolve(configuration)
-        defaultPlan = try Session.compile(.standard, model, backend, configuration)
+        var choice = try resolver.resolve(configuration)
+        let plan: PlanEntry
+        do {
+            let first = try Session.compile(.standard, model, choice.backend, configuration)
+            // The memory of one run, while there still is another backend to turn to.
+            if choice.replaceableDevice != nil { try first.withState { _ in } }
+            plan = first
+        } catch {
+            guard let device = choice.replaceableDevice else { throw error }
+            choice = try BackendResolver.replacement(for: device, after: error, configuration)
+            plan = try Session.compile(.standard, model, choice.backend, configuration)
+        }
+        defaultPlan = plan
+        (backend, backendReason, backendNotice) = (choice.backend, choice.reason, choice.notice)
+        if let backendNotice { StandardError.say(backendNotice) }
     }
 
     /// `cpu`, `opencl` or `reference`, with the device in words.

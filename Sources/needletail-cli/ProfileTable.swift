@@ -56,7 +56,7 @@ struct ProfileTable {
             + indices.map { index in
                 let row = profile.rows[index]
                 let nearness = profile.nearness(row).map { String(format: "%3.0f%% of the %@ peak", $0.percent, $0.bound.rawValue) } ?? ""
-                return String(format: "%8.4f ms  ", row.milliseconds) + Self.padded(nearness, 26) + "  " + Self.padded(row.kernel, 26) + "  "
+                return String(format: "%8.4f ms  ", row.milliseconds) + Self.padded(nearness, 27) + "  " + Self.padded(row.kernel, 26) + "  "
                     + row.layers.joined(separator: " + ")
             }
     }

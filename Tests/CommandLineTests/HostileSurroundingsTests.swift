@@ -25,6 +25,22 @@ final class HostileSurroundingsTests: XCTestCase {
         XCTAssertLessThan(result.errors.utf8.count, 2000, line: line)
     }
 
+    /// PoCL offers no device without a cache folder; the reason is told, and `auto` runs on the processor with a notice.
+    func testACacheFolderThatPoCLCannotUseIsNamed() throws {
+        let environment = ["XDG_CACHE_HOME": "/proc/nope", "POCL_CACHE_DIR": "/proc/nope/own"]
+        let list = try XCTUnwrap(try Tool.run(["devices", "--json"], environment: environment).objects().first)
+        XCTAssertTrue((list["openclReason"] as? String ?? "").contains("'/proc/nope/own' (by POCL_CACHE_DIR)"), "\(list)")
+        let refused = try Tool.run(["classify", emotion, face, "--backend", "opencl"], environment: environment)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("POCL_CACHE_DIR"), refused.errors)
+        let auto = try Tool.run(["classify", emotion, face, "--backend", "auto", "--device", "0"], environment: environment)
+        XCTAssertEqual(auto.status, 0, auto.errors)
+        XCTAssertTrue(auto.output.contains("Happy"), auto.output)
+        XCTAssertTrue(auto.output.contains("auto: OpenCL device 0 failed"), auto.output)
+        XCTAssertTrue(auto.errors.hasPrefix("needletail: auto: OpenCL device 0 failed"), auto.errors)
+        XCTAssertTrue(auto.errors.hasSuffix("the CPU is used instead\n"), auto.errors)
+    }
+
     func testAFullStandardOutputIsAnError() throws {
         for arguments in [
             ["--help"], ["devices"], ["describe", emotion], ["describe", emotion, "--json"],

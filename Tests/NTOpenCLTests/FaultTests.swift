@@ -146,6 +146,56 @@ final class FaultTests: XCTestCase {
         }
     }
 
+    /// What the compiler itself says about a program that it refuses.
+    func testBuildFailureCarriesTheCompilersOwnWords() throws {
+        let api = OpenCLInterface(sourceFilter: { $0 + "\n#error spoiled on purpose\n" })
+        let backend = try OpenCLBackend(device: OpenCLDeviceList(api: api).device(0), api: api, cache: nil)
+        let item = try DeviceCase(Unary(.relu), [[4]])
+        XCTAssertThrowsError(try ExecutionPlan(item.graph, backend: backend)) {
+            guard case .build(let program, let options, let code, let log)? = $0 as? OpenCLError else { return XCTFail("\($0)") }
+            XCTAssertEqual(program, "pointwise")
+            XCTAssertTrue(options.contains("-cl-std=CL1.2"))
+            XCTAssertEqual(code, CL_BUILD_PROGRAM_FAILURE)
+            XCTAssertTrue(log.contains("spoiled on purpose"), log)
+            XCTAssertTrue("\($0)".contains("spoiled on purpose"))
+        }
+    }
+
+    /// What a program can do about an error depends on its condition, not on the status alone.
+    func testConditions() {
+        let calls: [(String, Int32, OpenCLError.Condition, String)] = [
+            ("clCreateBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE, .outOfMemory, "memory is short"),
+            ("clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES, .outOfMemory, "memory is short"),
+            ("clFinish", CL_OUT_OF_RESOURCES, .lost, "is lost"), ("clEnqueueReadBuffer", CL_OUT_OF_RESOURCES, .lost, "is lost"),
+            ("clFinish", CL_OUT_OF_HOST_MEMORY, .outOfMemory, "memory is short"),
+            ("clCreateContext", CL_DEVICE_NOT_AVAILABLE, .busy, "is busy"), ("clFinish", CL_DEVICE_NOT_AVAILABLE, .lost, "is lost"),
+            ("clEnqueueWriteBuffer", CL_INVALID_COMMAND_QUEUE, .lost, "is lost"), ("clFinish", -9999, .lost, "is lost"),
+            ("clGetPlatformIDs", -1001, .absent, "no OpenCL driver"), ("clGetDeviceIDs", CL_DEVICE_NOT_FOUND, .absent, "no OpenCL driver"),
+            ("clSetKernelArg", CL_INVALID_ARG_SIZE, .other, "CL_INVALID_ARG_SIZE"),
+        ]
+        for (name, code, condition, words) in calls {
+            let error = OpenCLError.call(name: name, code: code)
+            XCTAssertEqual(error.condition, condition, "\(error)")
+            XCTAssertTrue("\(error)".contains(words), "\(error)")
+        }
+        XCTAssertEqual(OpenCLError.build(program: "p", options: "", code: CL_BUILD_PROGRAM_FAILURE, log: "").condition, .buildFailed)
+        XCTAssertEqual(OpenCLError.build(program: "p", options: "", code: CL_OUT_OF_HOST_MEMORY, log: "").condition, .outOfMemory)
+        XCTAssertEqual(OpenCLError.notAvailable(device: "d").condition, .busy)
+        XCTAssertEqual(OpenCLError.noSuchDevice(index: 3, count: 1).condition, .absent)
+        XCTAssertEqual(OpenCLError.tooLarge(what: "w", byteCount: 2, limit: 1, device: "d").condition, .outOfMemory)
+    }
+
+    func testPoCLsCacheFolder() {
+        XCTAssertEqual(PoCLCache(environment: ["POCL_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"]).folder.path, "/a")
+        XCTAssertEqual(PoCLCache(environment: ["XDG_CACHE_HOME": "/b", "HOME": "/c"]).folder.path, "/b/pocl/kcache")
+        XCTAssertEqual(PoCLCache(environment: ["HOME": "/c"]).folder.path, "/c/.cache/pocl/kcache")
+        let problem = PoCLCache(environment: ["XDG_CACHE_HOME": "/proc/nope"]).problem ?? ""
+        XCTAssertTrue(problem.contains("'/proc/nope/pocl/kcache' (by XDG_CACHE_HOME) cannot be written"), problem)
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-pocl-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        XCTAssertNil(PoCLCache(environment: ["POCL_CACHE_DIR": place.path]).problem)
+    }
+
     func testBuildFailureCarriesTheCompilersLog() throws {
         let backend = try OpenCLBackend(
             device: OpenCLDeviceList().device(0), api: OpenCLInterface { $0 == "clBuildProgram" ? CL_BUILD_PROGRAM_FAILURE : nil }, cache: nil)

@@ -16,7 +16,7 @@ final class DeviceProgram: @unchecked Sendable {
     static func build(source: String, name: String, options: String, on context: DeviceContext) throws(OpenCLError) -> DeviceProgram {
         let api = context.api
         let program: cl_program = try api.create("clCreateProgramWithSource", kind: "program") { code in
-            source.withCString { text in
+            api.source(source).withCString { text in
                 var pointer: UnsafePointer<CChar>? = text
                 return clCreateProgramWithSource(context.context, 1, &pointer, nil, &code)
             }

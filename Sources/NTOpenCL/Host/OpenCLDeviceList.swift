@@ -10,15 +10,20 @@ package struct OpenCLDeviceList: Sendable {
     package init(api: OpenCLInterface = .system) {
         var devices: [OpenCLDevice] = []
         var problems: [String] = []
+        var withoutDevice: [String] = []
         do {
             for platform in try Self.platforms(api) {
                 do {
-                    devices += try Self.devices(of: platform, api)
+                    let name = try Self.platformName(platform, api)
+                    let found = try Self.devices(of: platform, name, api)
+                    if found.isEmpty { withoutDevice.append(name) }
+                    devices += found
                 } catch {
                     problems.append("\(error)")
                 }
             }
             if devices.isEmpty, problems.isEmpty { problems.append("the installed drivers offer no device") }
+            if withoutDevice.contains(PoCLCache.platformName), let problem = PoCLCache().problem { problems.append(problem) }
         } catch OpenCLError.call(_, OpenCLError.platformNotFound) {
             problems.append("no OpenCL driver is installed")
         } catch {
@@ -49,8 +54,7 @@ package struct OpenCLDeviceList: Sendable {
         return ids.compactMap { $0 }
     }
 
-    private static func devices(of platform: cl_platform_id, _ api: OpenCLInterface) throws -> [OpenCLDevice] {
-        let name = try platformName(platform, api)
+    private static func devices(of platform: cl_platform_id, _ name: String, _ api: OpenCLInterface) throws -> [OpenCLDevice] {
         var count: cl_uint = 0
         let all = cl_device_type(CL_DEVICE_TYPE_ALL)
         let status = api.status("clGetDeviceIDs") { clGetDeviceIDs(platform, all, 0, nil, &count) }

@@ -6,6 +6,8 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     case noDevice(reason: String)
     /// The device number that was asked for does not exist.
     case noSuchDevice(index: Int, count: Int)
+    /// The device exists and takes no work.
+    case notAvailable(device: String)
     /// An OpenCL call failed.
     case call(name: String, code: Int32)
     /// The device's compiler refused a program.
@@ -24,7 +26,8 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noDevice(let reason): "no OpenCL device: \(reason)"
         case .noSuchDevice(let index, let count):
             "OpenCL device \(index) does not exist; there \(count == 1 ? "is 1 device" : "are \(count) devices"), numbered from 0"
-        case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(Self.advice(for: code))"
+        case .notAvailable(let device): "the OpenCL device '\(device)' is not available: another program holds it, or its driver has stopped it"
+        case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(condition.advice)"
         case .build(let program, let options, let code, let log):
             "the OpenCL program '\(program)' (\(options)) does not build: \(Self.name(of: code))\n\(log)"
         case .tooLarge(let what, let byteCount, let limit, let device):
@@ -32,15 +35,6 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unsupported(let reason): reason
         case .indexOutOfRange(let layers): "an index lies outside its tensor in layer \(layers.map { "'\($0)'" }.joined(separator: " or "))"
         case .notFinite(let layer): "layer '\(layer)' gives NaN or infinity on the OpenCL device"
-        }
-    }
-
-    private static func advice(for code: Int32) -> String {
-        switch code {
-        case CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY: " (memory is short)"
-        case CL_DEVICE_NOT_AVAILABLE: " (the device is lost or busy)"
-        case platformNotFound: " (no OpenCL driver is installed)"
-        default: ""
         }
     }
 

@@ -12,11 +12,20 @@ package final class OpenCLInterface: @unchecked Sendable {
     /// The installed drivers.
     package static let system = OpenCLInterface()
 
+    /// Changes a program's text before the driver compiles it: how tests make a compiler refuse one.
+    package typealias SourceFilter = @Sendable (_ text: String) -> String
+
     private let interceptor: Interceptor?
+    private let sourceFilter: SourceFilter?
     private let lock = NSLock()
     private var live: [String: Int] = [:]
 
-    package init(interceptor: Interceptor? = nil) { self.interceptor = interceptor }
+    package init(interceptor: Interceptor? = nil, sourceFilter: SourceFilter? = nil) {
+        (self.interceptor, self.sourceFilter) = (interceptor, sourceFilter)
+    }
+
+    /// The text to compile for a program.
+    func source(_ text: String) -> String { sourceFilter?(text) ?? text }
 
     /// Objects created and not yet released, by kind (`mem`, `kernel`, ...); kinds with none are absent.
     package var liveObjects: [String: Int] { lock.withLock { live.filter { $0.value != 0 } } }

@@ -1,0 +1,101 @@
+import Foundation
+import NTOpenCL
+import Needletail
+import TestSupport
+import XCTest
+
+/// Devices that fail: `auto` turns to the CPU and says so, `opencl` throws an error of the right kind, and a session works again afterwards.
+final class DeviceFailureTests: XCTestCase {
+    private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel")
+
+    private func input() throws -> [String: Needletail.Tensor] {
+        ["image": try Needletail.Tensor(npy: Fixtures.folder.appendingPathComponent("Models/Emotion-face-input.npy"))]
+    }
+
+    private func session(_ backend: BackendChoice, _ api: OpenCLInterface, precision: ComputePrecision = .float32) throws -> Session {
+        let configuration = SessionConfiguration(backend: backend, deviceIndex: 0, precision: precision)
+        return try Session(Model(contentsOf: emotion), configuration: configuration, resolver: BackendResolver(api: api))
+    }
+
+    /// Failing calls with the status they return and the kind of error that comes of it.
+    private let faults: [([String], Int32, NeedletailError.Code, String)] = [
+        (["clGetPlatformIDs"], -1001, .backendUnavailable, "no OpenCL driver is installed"),
+        (["clGetDeviceIDs"], -1, .backendUnavailable, "offer no device"),
+        (["clCreateContext"], -2, .deviceBusy, "busy"),
+        (["clCreateProgramWithBinary", "clBuildProgram"], -11, .buildFailed, "does not build"),
+        (["clCreateBuffer"], -4, .outOfMemory, "memory is short"),
+        (["clCreateSubBuffer"], -6, .outOfMemory, "memory is short"),
+        (["clCreateCommandQueue"], -5, .outOfMemory, "memory is short"),
+        (["clCreateKernel"], -46, .executionFailed, "CL_INVALID_KERNEL_NAME"),
+    ]
+
+    func testAutoTurnsToTheCPUAndSaysSo() throws {
+        for (calls, status, _, words) in faults {
+            let api = OpenCLInterface(interceptor: { calls.contains($0) ? status : nil })
+            let session = try session(.auto, api)
+            XCTAssertEqual(session.backendName, "cpu", "\(calls)")
+            XCTAssertTrue(session.backendReason.hasPrefix("auto: OpenCL device 0 failed: "), session.backendReason)
+            XCTAssertTrue(session.backendReason.contains(words), session.backendReason)
+            XCTAssertTrue(try XCTUnwrap(session.backendNotice).hasSuffix("the CPU is used instead"))
+            XCTAssertEqual(try session.run(input())["classLabel"]?.text, "Happy")
+            XCTAssertEqual(api.liveObjects, [:], "\(calls)")
+        }
+    }
+
+    func testOpenCLThrowsTheRightKind() throws {
+        for (calls, status, code, words) in faults {
+            let api = OpenCLInterface(interceptor: { calls.contains($0) ? status : nil })
+            XCTAssertThrowsError(try self.session(.opencl, api).run(input()) as [String: FeatureValue], "\(calls)") { error in
+                XCTAssertEqual((error as? NeedletailError)?.code, code, "\(error)")
+                XCTAssertTrue("\(error)".contains(words), "\(error)")
+            }
+            XCTAssertEqual(api.liveObjects, [:], "\(calls)")
+        }
+    }
+
+    func testASoundDeviceIsTaken() throws {
+        let session = try session(.auto, .system)
+        XCTAssertEqual(session.backendName, "opencl")
+        XCTAssertNil(session.backendNotice)
+        XCTAssertEqual(session.backendReason, "auto: OpenCL device 0")
+        let plain = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: .cpu))
+        XCTAssertNil(plain.backendNotice)
+        XCTAssertNil(plain.programCounts)
+        XCTAssertNotNil(session.programCounts)
+    }
+
+    /// What neither can do is an error that names both.
+    func testAPrecisionThatNeitherHas() throws {
+        XCTAssertThrowsError(try session(.auto, .system, precision: .bfloat16)) { error in
+            XCTAssertTrue("\(error)".contains("bfloat16"), "\(error)")
+            XCTAssertTrue("\(error)".contains("auto: OpenCL device 0 failed"), "\(error)")
+        }
+    }
+
+    func testADeviceThatFailsDuringRuns() throws {
+        let fault = Fault()
+        let api = OpenCLInterface(interceptor: { fault.status(of: $0) })
+        let session = try session(.opencl, api)
+        for (call, status, code) in [
+            ("clFinish", -5, .deviceLost), ("clEnqueueNDRangeKernel", -36, .deviceLost), ("clEnqueueWriteBuffer", -4, .outOfMemory),
+            ("clEnqueueReadBuffer", -2, .deviceLost),
+        ] as [(String, Int32, NeedletailError.Code)] {
+            fault.set(call, status)
+            XCTAssertThrowsError(try session.run(input()) as [String: FeatureValue], call) { error in
+                XCTAssertEqual((error as? NeedletailError)?.code, code, "\(error)")
+                XCTAssertTrue("\(error)".contains(call), "\(error)")
+            }
+            fault.set("", 0)
+            XCTAssertEqual(try session.run(input())["classLabel"]?.text, "Happy", call)
+        }
+    }
+
+    /// A call that fails from now on.
+    private final class Fault: @unchecked Sendable {
+        private let lock = NSLock()
+        private var call = ""
+        private var code: Int32 = 0
+        func set(_ call: String, _ code: Int32) { lock.withLock { (self.call, self.code) = (call, code) } }
+        func status(of name: String) -> Int32? { lock.withLock { name == call ? code : nil } }
+    }
+}

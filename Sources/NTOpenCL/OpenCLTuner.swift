@@ -19,12 +19,15 @@ package struct OpenCLTuner {
 
     package init(_ backend: OpenCLBackend) { self.backend = backend }
 
-    /// Measures every distinct shape of `graph`, at most `secondsPerTile` for each tile, and returns the table that `backend` has with the
-    /// findings added. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer.
+    /// Measures every distinct shape of `graph`, those with most arithmetic first, at most `secondsPerTile` for each tile, and returns the table that
+    /// `backend` has with the findings added. After `seconds` in all no further tile is measured: shapes not begun by then have no finding. A tile
+    /// that the device refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer.
     package func tune(
-        _ graph: Graph, precision: Precision = .float32, secondsPerTile: Double = 0.02,
+        _ graph: Graph, precision: Precision = .float32, secondsPerTile: Double = 0.02, seconds limit: Double = .infinity,
         progress: (_ done: Int, _ total: Int, _ layer: String) -> Void = { _, _, _ in }
-    ) throws -> (table: TuningTable, findings: [Finding]) {
+    ) throws -> (table: TuningTable, findings: [Finding], shapeCount: Int) {
+        let start = ContinuousClock.now
+        func isOver() -> Bool { (ContinuousClock.now - start) / .seconds(1) >= limit }
         var table = backend.tuning
         var findings: [Finding] = []
         let storedType = try backend.storedType(for: precision)
@@ -32,17 +35,17 @@ package struct OpenCLTuner {
         let work = graph.nodes.compactMap { node -> (Node, ConvolutionShape)? in
             guard let shape = Self.shape(of: node, in: graph, storedType: storedType), seen.insert(shape).inserted else { return nil }
             return (node, shape)
-        }
+        }.sorted { $0.1.multiplyAdds > $1.1.multiplyAdds }
         let candidates = ConvolutionTile.candidates(backend.style)
-        for (index, (node, shape)) in work.enumerated() {
+        for (index, (node, shape)) in work.enumerated() where !isOver() {
             let single = try Self.graph(of: node, in: graph)
             let standard = ConvolutionTile.standard(pixels: shape.pixels, outputs: shape.outputs, style: backend.style)
             let before = try seconds(single, shape, standard, precision, secondsPerTile)
             var best = (tile: standard, seconds: before)
-            for (place, tile) in candidates.enumerated() {
+            for (place, tile) in candidates.enumerated() where !isOver() {
                 progress(index * candidates.count + place, work.count * candidates.count, node.name)
                 guard tile != standard else { continue }
-                let time = try seconds(single, shape, tile, precision, secondsPerTile)
+                guard let time = try secondsUnlessRefused(single, shape, tile, precision, secondsPerTile) else { continue }
                 // A change must pay: timings are never exact.
                 if time < best.seconds * 0.97 { best = (tile, time) }
             }
@@ -50,7 +53,18 @@ package struct OpenCLTuner {
             findings.append(Finding(layer: node.name, shape: shape, tile: best.tile, before: before, after: best.seconds))
         }
         progress(work.count * candidates.count, work.count * candidates.count, "")
-        return (table, findings)
+        return (table, findings, work.count)
+    }
+
+    /// As `seconds`; nil when the device refuses the tile, for lack of registers for example. A device that is lost is an error.
+    private func secondsUnlessRefused(
+        _ graph: Graph, _ shape: ConvolutionShape, _ tile: ConvolutionTile, _ precision: Precision, _ limit: Double
+    ) throws -> Double? {
+        do {
+            return try seconds(graph, shape, tile, precision, limit)
+        } catch let error as OpenCLError where error.condition != .lost {
+            return nil
+        }
     }
 
     /// The shape of a node that runs as a tiled convolution, or nil.

@@ -61,7 +61,8 @@ package struct BackendResolver: Sendable {
     static func replacement(for device: Int, after error: any Error, _ configuration: SessionConfiguration) throws -> Choice {
         let failure = "auto: OpenCL device \(device) failed: \(error)"
         do {
-            return Choice(backend: try cpu(configuration), reason: failure + arithmeticNote(configuration), notice: failure + "; the CPU is used instead")
+            return Choice(
+                backend: try cpu(configuration), reason: failure + arithmeticNote(configuration), notice: failure + "; the CPU is used instead")
         } catch let other as NeedletailError {
             throw NeedletailError(other.code, "\(other.description); \(failure)")
         }

@@ -7,20 +7,32 @@ public enum DeviceTuning {
     public struct Finding: Sendable {
         /// The first layer of the shape.
         public let layer: String
-        /// Milliseconds on the device with the tile used so far, and with the best.
+        /// Milliseconds on the device with the default tile, and with the best.
         public let before: Double
         public let after: Double
     }
 
-    /// Measures every distinct shape of `model` on the device of that number (the first GPU, else the first device, when nil) and writes the table
-    /// that later sessions on this device read. `progress` hears how many measurements are done and of how many.
-    /// Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes seconds to minutes.
+    /// What was measured and where it is kept.
+    public struct Report: Sendable {
+        /// The table that later sessions on this device read.
+        public let file: URL
+        /// One for each shape measured, those with most arithmetic first.
+        public let findings: [Finding]
+        /// Distinct shapes in the model, of which time may not have sufficed for all.
+        public let shapeCount: Int
+    }
+
+    /// Measures every distinct shape of `model` with `batch` images at a time on the device of that number (the first GPU, else the first device, when
+    /// nil) and writes the table that later sessions on this device read. After `seconds`, when given, no further tile is measured. `progress` hears how
+    /// many measurements are done and of how many. Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes
+    /// seconds to minutes.
     public static func tune(
-        _ model: Model, deviceIndex: Int? = nil, precision: ComputePrecision = .float32,
+        _ model: Model, deviceIndex: Int? = nil, precision: ComputePrecision = .float32, batch: Int = 1, seconds: Double? = nil,
         progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-    ) throws -> (file: URL, findings: [Finding]) {
+    ) throws -> Report {
         let configuration = SessionConfiguration(backend: .opencl, deviceIndex: deviceIndex, precision: precision)
         let session = try Session(model, configuration: configuration)
+        let graph = try session.plan(PlanKey(shapes: [:], batch: batch)).plan.graph
         return try NeedletailError.wrapping(.backendUnavailable, context: "tune") {
             guard let backend = session.backend as? OpenCLBackend, let file = TuningTable.file(for: backend.device) else {
                 throw NeedletailError(.backendUnavailable, "tune: the cache is off, so findings cannot be kept")
@@ -28,9 +40,11 @@ public enum DeviceTuning {
             // Before the measuring, so that a folder that cannot be written costs no time.
             try backend.tuning.write(to: file)
             let result = try OpenCLTuner(backend).tune(
-                session.defaultPlan.plan.graph, precision: precision.runtimePrecision, progress: { done, total, _ in progress(done, total) })
+                graph, precision: precision.runtimePrecision, seconds: seconds ?? .infinity,
+                progress: { done, total, _ in progress(done, total) })
             try result.table.write(to: file)
-            return (file, result.findings.map { Finding(layer: $0.layer, before: $0.before * 1000, after: $0.after * 1000) })
+            let findings = result.findings.map { Finding(layer: $0.layer, before: $0.before * 1000, after: $0.after * 1000) }
+            return Report(file: file, findings: findings, shapeCount: result.shapeCount)
         }
     }
 }

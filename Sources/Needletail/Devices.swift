@@ -38,6 +38,8 @@ public enum Devices {
         public let type: Kind
         public let computeUnits: Int
         public let memoryByteCount: Int
+        /// Whether it computes in half precision.
+        public let hasHalfPrecision: Bool
     }
 
     /// The OpenCL devices of all platforms; when there are none, why.
@@ -47,7 +49,7 @@ public enum Devices {
             OpenCL(
                 index: index, name: device.name, platform: device.platformName, vendor: device.vendor,
                 version: device.version, driver: device.driverVersion, type: OpenCL.Kind(rawValue: device.kind.rawValue) ?? .other,
-                computeUnits: device.computeUnits, memoryByteCount: device.globalMemoryBytes)
+                computeUnits: device.computeUnits, memoryByteCount: device.globalMemoryBytes, hasHalfPrecision: device.hasHalfPrecision)
         }
         return (devices, list.reason)
     }

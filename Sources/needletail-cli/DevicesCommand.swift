@@ -23,6 +23,7 @@ enum DevicesCommand: Command {
                         "index": device.index, "name": device.name, "platform": device.platform, "vendor": device.vendor,
                         "version": device.version, "driver": device.driver, "type": device.type.rawValue,
                         "computeUnits": device.computeUnits, "memoryBytes": device.memoryByteCount,
+                        "halfPrecision": device.hasHalfPrecision,
                     ] as [String: Any]
                 },
             ]

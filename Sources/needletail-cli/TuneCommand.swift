@@ -6,22 +6,37 @@ enum TuneCommand: Command {
     static let name = "tune"
     static let operands = "MODEL [flags]"
     static let summary = "Measure an OpenCL device's tiles for a model; later runs use the best."
-    static let flags = [CommonFlags.device, CommonFlags.precision]
+    static let flags = [
+        CommonFlags.device, CommonFlags.precision,
+        Flag(name: "--batch", value: "N", help: "images in one run (default 1): tiles are kept per batch"),
+        Flag(name: "--seconds", value: "S", help: "stop after so long with what has been found (default: no limit)"),
+        CommonFlags.json,
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         guard let path = arguments.positional.first else { throw UsageError("a model is missing") }
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         let configuration = try CommonFlags.configuration(arguments)
-        let (file, findings) = try DeviceTuning.tune(
+        let batch = try arguments.integer("--batch", in: 1...4096) ?? 1
+        let seconds = try arguments.number("--seconds", in: 0...86_400)
+        let report = try DeviceTuning.tune(
             Model(contentsOf: CommonFlags.url(path, "the model")), deviceIndex: configuration.deviceIndex,
-            precision: configuration.precision,
+            precision: configuration.precision, batch: batch, seconds: seconds,
             progress: { done, total in Console.progress("tile \(done) of \(total)") })
         Console.progress(nil)
+        if arguments.has("--json") {
+            let findings = report.findings.map { ["layer": $0.layer, "before": $0.before, "after": $0.after] as [String: Any] }
+            try Console.print(Console.json(["file": report.file.path, "findings": findings, "shapes": report.shapeCount] as [String: Any]))
+            return 0
+        }
         try Console.print("  before ms   after ms  layer")
-        for finding in findings {
+        for finding in report.findings {
             try Console.print(String(format: "%11.4f%11.4f  ", finding.before, finding.after) + finding.layer)
         }
-        try Console.print("written to \(file.path)")
+        if report.findings.count < report.shapeCount {
+            try Console.print("the time sufficed for \(report.findings.count) of \(report.shapeCount) shapes")
+        }
+        try Console.print("written to \(report.file.path)")
         return 0
     }
 }

@@ -113,6 +113,7 @@ final class CommandLineTests: XCTestCase {
         let object = try XCTUnwrap(try Tool.run(["devices", "--json"]).objects().first)
         XCTAssertGreaterThanOrEqual((object["cpu"] as? [String: Any])?["cores"] as? Int ?? 0, 1)
         let devices = try XCTUnwrap(object["opencl"] as? [[String: Any]])
+        XCTAssertTrue(devices.allSatisfy { $0["halfPrecision"] is Bool })
         XCTAssertFalse(devices.isEmpty, "no OpenCL device: PoCL is missing")
     }
 
@@ -224,6 +225,11 @@ final class CommandLineTests: XCTestCase {
         XCTAssertTrue(FileManager.default.fileExists(atPath: String(file)), result.output)
         let after = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "opencl", "--top", "1"], environment: cache)
         XCTAssertTrue(after.output.contains("Happy"), after.errors)
+        let short = try XCTUnwrap(try Tool.run(["tune", emotion, "--batch", "2", "--seconds", "0", "--json"], environment: cache).objects().first)
+        XCTAssertEqual((short["findings"] as? [Any])?.count, 0)
+        XCTAssertGreaterThan(try XCTUnwrap(short["shapes"] as? Int), 5)
+        let none = try Tool.run(["tune", emotion, "--seconds", "0"], environment: cache)
+        XCTAssertTrue(none.output.contains("the time sufficed for 0 of"), none.output)
         let together = Outcomes()
         let fresh = folder.appendingPathComponent("fresh")
         let words = ["classify", emotion, "\(photos)/face.png", "--backend", "opencl"]

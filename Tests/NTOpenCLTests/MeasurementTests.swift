@@ -1,3 +1,4 @@
+import COpenCL
 import Foundation
 import NTGraph
 import NTOpenCL
@@ -62,11 +63,13 @@ final class MeasurementTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: folder) }
         let entry = try DeviceFixture.entries.get()[0]
         var calls = 0
-        let (table, findings) = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
+        let (table, findings, shapeCount) = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
             XCTAssertLessThanOrEqual(done, total)
             calls += 1
         }
+        // By arithmetic: 11400, 7980 and 4200 multiply-adds.
         XCTAssertEqual(findings.map(\.layer), ["first", "second", "third"])
+        XCTAssertEqual(shapeCount, 3)
         XCTAssertTrue(findings.allSatisfy { $0.after <= $0.before && $0.after > 0 })
         XCTAssertEqual(table.tiles.count, 3)
         XCTAssertGreaterThan(calls, 10)
@@ -82,11 +85,53 @@ final class MeasurementTests: XCTestCase {
         XCTAssertNil(TuningTable.file(for: entry.backend.device, in: CacheLocation(environment: ["NEEDLETAIL_CACHE": "off"])))
     }
 
+    /// When its time is over the tuner stops with what it has; tiles that a device refuses are passed over, a lost device is an error.
+    func testTuningEndsInItsTimeAndSurvivesRefusals() throws {
+        let item = try layers()
+        let backend = try DeviceFixture.backend()
+        let over = try OpenCLTuner(backend).tune(item.graph, seconds: 0)
+        XCTAssertEqual(over.findings.count, 0)
+        XCTAssertEqual(over.shapeCount, 3)
+        XCTAssertEqual(over.table, backend.tuning)
+        for (status, isError) in [(CL_OUT_OF_RESOURCES, false), (CL_INVALID_COMMAND_QUEUE, true)] {
+            let refusing = Refusing(status)
+            let api = OpenCLInterface(interceptor: { refusing.status(of: $0) })
+            let failing = try OpenCLBackend(device: OpenCLDeviceList(api: api).device(0), api: api, cache: DeviceFixture.cache, tuning: TuningTable())
+            let tune = { try OpenCLTuner(failing).tune(item.graph, secondsPerTile: 0) { _, _, _ in refusing.begin() } }
+            if isError {
+                XCTAssertThrowsError(try tune()) { XCTAssertEqual(($0 as? OpenCLError)?.condition, .lost) }
+            } else {
+                let found = try tune()
+                XCTAssertEqual(found.findings.count, 3)
+                XCTAssertGreaterThan(refusing.count, 10)
+            }
+        }
+    }
+
+    /// Refuses the first kernel after each `begin`.
+    private final class Refusing: @unchecked Sendable {
+        private let lock = NSLock()
+        private let code: Int32
+        private var isArmed = false
+        private var refusals = 0
+
+        init(_ code: Int32) { self.code = code }
+        var count: Int { lock.withLock { refusals } }
+        func begin() { lock.withLock { isArmed = true } }
+        func status(of call: String) -> Int32? {
+            lock.withLock {
+                guard isArmed, call == "clEnqueueNDRangeKernel" else { return nil }
+                (isArmed, refusals) = (false, refusals + 1)
+                return code
+            }
+        }
+    }
+
     /// A table may name tiles that no kernel is written for: they are not used.
     func testImpossibleTilesAreNotUsed() throws {
         let item = try layers()
         let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
-        let (table, _) = try OpenCLTuner(try DeviceFixture.backend()).tune(item.graph, secondsPerTile: 0)
+        let (table, _, _) = try OpenCLTuner(try DeviceFixture.backend()).tune(item.graph, secondsPerTile: 0)
         let data = try JSONEncoder().encode(table)
         for entry in try DeviceFixture.entries.get() {
             for (from, to) in [("\"rows\":[0-9]+", "\"rows\":3"), ("\"vectors\":[0-9]+", "\"vectors\":7"), ("\"width\":[0-9]+", "\"width\":64")] {

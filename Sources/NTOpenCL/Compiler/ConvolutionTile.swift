@@ -1,3 +1,5 @@
+import NTGraph
+
 /// The tile of a convolution that one work-item or one group computes.
 package enum ConvolutionTile: Sendable, Hashable, Codable {
     /// Wide cores: `rows` pixels by `vectors` vectors of `width` output channels in registers.
@@ -82,6 +84,9 @@ package struct ConvolutionShape: Sendable, Hashable {
     var taps: Int
     var groups: Int
     var storedType: ElementType
+
+    /// Of one run, in all groups.
+    var multiplyAdds: Int { SaturatingArithmetic.product(pixels, outputs, channels, taps, groups) }
 
     /// The shape in a tuning file.
     var key: String { "\(pixels)x\(outputs)x\(channels)x\(taps)g\(groups) \(storedType.rawValue)" }

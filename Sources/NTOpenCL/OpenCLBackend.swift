@@ -11,7 +11,7 @@ package struct OpenCLBackend: Backend {
     /// Measured tiles; those of the user's cache by default.
     package private(set) var tuning: TuningTable
 
-    package var deviceDescription: String { device.summary }
+    package var deviceDescription: String { ([device.summary] + features.words).joined(separator: ", ") }
 
     /// Programs compiled from source so far; those found in the cache do not count.
     package var programBuildCount: Int { context.buildCount }

@@ -21,11 +21,11 @@ final class OpenCLPartition: CompiledPartition {
     init(_ compiler: PartitionCompiler, features: DeviceFeatures) throws {
         (context, style, self.features) = (compiler.context, compiler.style, features)
         steps = compiler.steps
-        storages = compiler.storages
         launches = compiler.launches
         (inputStorages, outputStorages) = (compiler.inputStorages, compiler.outputStorages)
         (statusStorage, checkedLayers) = (compiler.statusStorage, compiler.checkedLayers)
         inputShapes = compiler.graph.types(compiler.graph.inputs).map(\.shape.dims)
+        storages = Self.sharing(compiler.storages, inputs: inputStorages, outputs: outputStorages, shapes: inputShapes, features)
         let device = context.device
         arena = ArenaPlanner(alignment: device.subBufferAlignment, maximumChunkBytes: device.maximumAllocationBytes)
             .plan(storages, launches: launches, inputs: inputStorages, outputs: outputStorages)
@@ -40,8 +40,31 @@ final class OpenCLPartition: CompiledPartition {
         self.programs = programs
     }
 
+    /// The storages, those of inputs and outputs out of the arena where the device uses the host's memory. An input that kernels make from a picture's bytes
+    /// stays in device memory, and so does what is input and output at once, or two outputs.
+    private static func sharing(
+        _ storages: [Storage], inputs: [Int], outputs: [Int], shapes: [[Int]], _ features: DeviceFeatures
+    ) -> [Storage] {
+        guard features.sharesMemory else { return storages }
+        var result = storages
+        let all = inputs + outputs
+        for (place, storage) in all.enumerated() {
+            guard case .arena = storages[storage].kind, all.filter({ $0 == storage }).count == 1 else { continue }
+            if place < inputs.count, takesPixels(shapes[place], features) { continue }
+            result[storage].kind = .shared
+        }
+        return result
+    }
+
     func makeState() throws -> any PartitionState {
-        let buffers = try makeBuffers()
+        try makeState(
+            inputs: [HostMemory?](repeating: nil, count: inputStorages.count), outputs: [HostMemory?](repeating: nil, count: outputStorages.count))
+    }
+
+    func makeState(inputs: [HostMemory?], outputs: [HostMemory?]) throws -> any PartitionState {
+        let queue = try CommandQueue(context)
+        let shared = try makeShared(queue, inputs: inputs, outputs: outputs)
+        let buffers = try makeBuffers(shared)
         let kernels = try launches.map { launch in
             guard let program = programs[launch.program] else { throw OpenCLError.call(name: "clCreateKernel", code: -45) }
             let kernel = try DeviceKernel(program, entry: launch.entry)
@@ -54,19 +77,40 @@ final class OpenCLPartition: CompiledPartition {
             }
             return kernel
         }
-        let queue = try CommandQueue(context)
         return OpenCLState(
-            buffers: buffers, kernels: kernels, queue: queue, pixels: PixelStage(context, style: style, queue: queue))
+            buffers: buffers, shared: shared, kernels: kernels, queue: queue, recording: recordLaunches(kernels, queue),
+            pixels: PixelStage(context, style: style, queue: queue))
     }
 
-    /// One buffer per storage: constants are shared, the rest are parts of the state's own arena.
-    private func makeBuffers() throws -> [DeviceBuffer] {
+    /// All launches recorded; nil when the device does not record, or not these: then they are queued one by one.
+    private func recordLaunches(_ kernels: [DeviceKernel], _ queue: CommandQueue) -> CommandBuffer? {
+        guard features.replaysLaunches, !launches.isEmpty, let calls = context.commandBuffers else { return nil }
+        return try? CommandBuffer(
+            calls, api: context.api, queue: queue, launches: zip(launches, kernels).map { ($1, $0.global, $0.local) })
+    }
+
+    /// The buffers over host memory, by storage: the memory that runs will be given, or memory of the state's own.
+    private func makeShared(
+        _ queue: CommandQueue, inputs: [HostMemory?], outputs: [HostMemory?]
+    ) throws -> [Int: SharedBuffer] {
+        var shared: [Int: SharedBuffer] = [:]
+        for (storage, memory) in zip(inputStorages + outputStorages, inputs + outputs) {
+            guard case .shared = storages[storage].kind else { continue }
+            let own = try memory ?? HostMemory(byteCount: storages[storage].byteCount)
+            shared[storage] = try SharedBuffer(context, memory: own, queue: queue)
+        }
+        return shared
+    }
+
+    /// One buffer per storage: constants are shared by all states, the rest are parts of the state's own arena or lie in host memory.
+    private func makeBuffers(_ shared: [Int: SharedBuffer]) throws -> [DeviceBuffer] {
         let chunks = try arena.chunkByteCounts.map { try DeviceBuffer(context, byteCount: $0) }
         var parts: [Int: DeviceBuffer] = [:]
         return try storages.enumerated().map { index, storage in
+            if let known = shared[index] { return known.buffer }
             switch storage.kind {
             case .constant(let buffer): return buffer
-            case .status: return try DeviceBuffer(context, byteCount: storage.byteCount)
+            case .status, .shared: return try DeviceBuffer(context, byteCount: storage.byteCount)
             case .arena:
                 // A storage that nothing uses has no place.
                 guard let place = arena.places[index] else { return try DeviceBuffer(context, byteCount: 64) }
@@ -78,82 +122,4 @@ final class OpenCLPartition: CompiledPartition {
             }
         }
     }
-
-    func run(
-        _ state: any PartitionState, inputs: [UnsafeRawBufferPointer], outputs: [UnsafeMutableRawBufferPointer],
-        profile: RunProfile?
-    ) throws {
-        guard let state = state as? OpenCLState else { throw OpenCLError.unsupported("the state belongs to another backend") }
-        let queue = profile == nil ? state.queue : try state.profilingQueue(context)
-        let staged = state.pixels.takeStaged()
-        do {
-            // Pictures were made ready on the state's own queue.
-            if profile != nil, !staged.isEmpty { try state.queue.finish() }
-            try enqueue(state, queue, inputs: inputs, staged: staged, outputs: outputs, profile: profile)
-        } catch {
-            queue.abandon()
-            throw error
-        }
-    }
-
-    private func enqueue(
-        _ state: OpenCLState, _ queue: CommandQueue, inputs: [UnsafeRawBufferPointer], staged: [Int: Set<Int>],
-        outputs: [UnsafeMutableRawBufferPointer], profile: RunProfile?
-    ) throws {
-        for (index, (storage, bytes)) in zip(inputStorages, inputs).enumerated() {
-            try upload(bytes, input: index, to: state.buffers[storage], staged: staged[index] ?? [], queue)
-        }
-        if let statusStorage {
-            try state.clearedStatus.withUnsafeBytes { try queue.write($0, to: state.buffers[statusStorage]) }
-        }
-        var events: [(step: Int, event: DeviceEvent)] = []
-        for (launch, kernel) in zip(launches, state.kernels) {
-            if profile != nil {
-                events.append((launch.step, try queue.timedLaunch(kernel, global: launch.global, local: launch.local)))
-            } else {
-                try queue.launch(kernel, global: launch.global, local: launch.local)
-            }
-        }
-        var status = [Int32](repeating: 0, count: 16)
-        try status.withUnsafeMutableBytes { flags in
-            if let statusStorage { try queue.read(state.buffers[statusStorage], into: flags, waits: outputs.isEmpty) }
-            for (index, bytes) in outputs.enumerated() {
-                try queue.read(state.buffers[outputStorages[index]], into: bytes, waits: index == outputs.count - 1)
-            }
-            try queue.finish()
-        }
-        if status[0] != 0 { throw OpenCLError.indexOutOfRange(layers: checkedLayers) }
-        if let profile { try record(events, in: profile) }
-    }
-
-    /// Copies an input's bytes, without the images that are on the device already.
-    private func upload(
-        _ bytes: UnsafeRawBufferPointer, input: Int, to buffer: DeviceBuffer, staged: Set<Int>, _ queue: CommandQueue
-    ) throws(OpenCLError) {
-        let count = inputShapes[input].first ?? 0
-        guard !staged.isEmpty, count > 0 else { return try queue.write(bytes, to: buffer) }
-        let size = bytes.count / count
-        for image in 0..<count where !staged.contains(image) {
-            try queue.write(
-                UnsafeRawBufferPointer(rebasing: bytes[(image * size)..<((image + 1) * size)]), to: buffer, offset: image * size)
-        }
-    }
-}
-
-extension OpenCLPartition: PixelStaging {
-    /// Inputs of shape [N][1 or 3][height][width].
-    func takesPixels(input: Int) -> Bool {
-        guard features.preparesPixels, inputShapes.indices.contains(input), inputShapes[input].count == 4 else { return false }
-        return [1, 3].contains(inputShapes[input][1])
-    }
-
-    func stage(_ pixels: PixelUpload, input: Int, image: Int, in state: any PartitionState) throws -> Bool {
-        guard takesPixels(input: input), let state = state as? OpenCLState else { return false }
-        let shape = inputShapes[input]
-        guard shape[1...] == [pixels.color.channelCount, pixels.resampling.height, pixels.resampling.width] else { return false }
-        return try state.pixels.stage(
-            pixels, input: input, image: image, into: state.buffers[inputStorages[input]], targetBytes: shape.reduce(4, *))
-    }
-
-    func discardStaged(_ state: any PartitionState) { _ = (state as? OpenCLState)?.pixels.takeStaged() }
 }

@@ -2,17 +2,26 @@ import NTRuntime
 
 /// What one run at a time owns on the device: arena, kernels with their arguments, queues.
 final class OpenCLState: PartitionState {
+    /// Per storage.
     let buffers: [DeviceBuffer]
+    /// The storages that lie in host memory, by number.
+    let shared: [Int: SharedBuffer]
     let kernels: [DeviceKernel]
     let queue: CommandQueue
-    /// Zeros that clear the status flags; kept here because the copy to the device may outlast the call that starts it.
-    let clearedStatus = [Int32](repeating: 0, count: 16)
+    /// All launches recorded, when the device took them.
+    let recording: CommandBuffer?
     /// What makes inputs from pictures' bytes.
     let pixels: PixelStage
+    /// Zeros that clear the status flags; kept here because the copy to the device may outlast the call that starts it.
+    let clearedStatus = [Int32](repeating: 0, count: 16)
     private var profiling: CommandQueue?
 
-    init(buffers: [DeviceBuffer], kernels: [DeviceKernel], queue: CommandQueue, pixels: PixelStage) {
-        (self.buffers, self.kernels, self.queue, self.pixels) = (buffers, kernels, queue, pixels)
+    init(
+        buffers: [DeviceBuffer], shared: [Int: SharedBuffer], kernels: [DeviceKernel], queue: CommandQueue, recording: CommandBuffer?,
+        pixels: PixelStage
+    ) {
+        (self.buffers, self.shared, self.kernels, self.queue) = (buffers, shared, kernels, queue)
+        (self.recording, self.pixels) = (recording, pixels)
     }
 
     /// A queue whose events carry times, made when first asked for.
@@ -22,4 +31,7 @@ final class OpenCLState: PartitionState {
         profiling = queue
         return queue
     }
+
+    /// After a run that broke off and whose queue has been waited for: the host gets its memory back, so far as the device lets it.
+    func reclaimMemory() { for (_, buffer) in shared { try? buffer.map(on: queue, waits: true) } }
 }

@@ -39,12 +39,20 @@ package protocol CompiledPartition: Sendable {
     /// Memory for one run at a time. Allocates; runs do not.
     func makeState() throws -> any PartitionState
 
+    /// Likewise, with the memory that runs will most often be given as inputs and outputs; nil where that is not known. Runs may be given other memory. The
+    /// state may keep what it is given, and use it during runs alone. Without an implementation of its own this is `makeState()`.
+    func makeState(inputs: [HostMemory?], outputs: [HostMemory?]) throws -> any PartitionState
+
     /// Computes the partition. `inputs` and `outputs` follow the partition's graph: contiguous float32 in logical layout, aligned to 64 bytes.
     /// Each state is used by one thread at a time. When `profile` is given, adds each step's time to it.
     func run(
         _ state: any PartitionState, inputs: [UnsafeRawBufferPointer], outputs: [UnsafeMutableRawBufferPointer],
         profile: RunProfile?
     ) throws
+}
+
+extension CompiledPartition {
+    package func makeState(inputs: [HostMemory?], outputs: [HostMemory?]) throws -> any PartitionState { try makeState() }
 }
 
 /// What one run at a time owns: an arena, bindings, queues.

@@ -18,7 +18,7 @@ package final class ExecutionPlan: Sendable {
     }
 
     /// Where a run finds a value that a partition takes or gives.
-    private enum Place: Sendable {
+    private enum Place: Sendable, Equatable {
         /// The run's input or output of this index.
         case input(Int)
         case output(Int)
@@ -79,12 +79,26 @@ package final class ExecutionPlan: Sendable {
 
     /// Memory for one run at a time. Allocates; runs do not.
     package func makeState() throws -> ExecutionState {
-        ExecutionState(
-            partitionStates: try segments.map { try $0.compiled.makeState() },
-            hostValues: try hostValues.map { try TensorBuffer(byteCount: graph[$0].type.byteCount) },
-            inputs: try inputByteCounts.map { try TensorBuffer(byteCount: $0, zeroed: true) },
-            outputs: try outputByteCounts.map { try TensorBuffer(byteCount: $0, zeroed: true) },
+        let inputs = try inputByteCounts.map { try HostMemory(byteCount: $0) }
+        let outputs = try outputByteCounts.map { try HostMemory(byteCount: $0) }
+        return ExecutionState(
+            partitionStates: try segments.map { segment in
+                try segment.compiled.makeState(
+                    inputs: segment.inputs.map { lendable($0, inputs: inputs, outputs: outputs) },
+                    outputs: segment.outputs.map { lendable($0, inputs: inputs, outputs: outputs) })
+            }, hostValues: try hostValues.map { try TensorBuffer(byteCount: graph[$0].type.byteCount) }, inputs: inputs.map(\.buffer),
+            outputs: outputs.map(\.buffer),
             bindings: segments.map { ExecutionState.Binding(inputCount: $0.inputs.count, outputCount: $0.outputs.count) })
+    }
+
+    /// The memory of a graph input or output that one segment alone touches, which may be the device's own; what passes between segments is the host's.
+    private func lendable(_ place: Place, inputs: [HostMemory], outputs: [HostMemory]) -> HostMemory? {
+        guard segments.reduce(0, { $0 + $1.inputs.count { $0 == place } + $1.outputs.count { $0 == place } }) == 1 else { return nil }
+        switch place {
+        case .input(let index): return graph.outputs.contains(graph.inputs[index]) ? nil : inputs[index]
+        case .output(let index): return outputs[index]
+        case .host: return nil
+        }
     }
 
     /// Per graph input: the one segment that reads it, when that makes inputs from pictures' bytes, and the input's number there.

@@ -7,7 +7,10 @@ public enum PackageInfo {
     public static let environmentVariables: [(name: String, meaning: String)] = [
         ("NEEDLETAIL_MAX_ISA", "the best instruction set to use: portable, avx2, avx512, avx512bf16, amx"),
         ("NEEDLETAIL_CACHE", "off: keep no compiled OpenCL programs on disk; else the folder to keep them in"),
-        ("NEEDLETAIL_OPENCL", "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device)"),
+        (
+            "NEEDLETAIL_OPENCL",
+            "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device), shared=on|off (memory), replay=on|off (launches)"
+        ),
         ("XDG_CACHE_HOME", "where caches live (default ~/.cache); OpenCL programs go to needletail/ inside it"),
     ]
 }

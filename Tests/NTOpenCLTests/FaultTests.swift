@@ -52,14 +52,15 @@ final class FaultTests: XCTestCase {
     }()
 
     /// Everything from the device list to a profiled run.
-    private func everything(_ api: OpenCLInterface, _ graph: Graph, _ inputs: [Tensor], cache: ProgramCache) throws -> [Tensor] {
+    private func everything(
+        _ api: OpenCLInterface, _ graph: Graph, _ inputs: [Tensor], cache: ProgramCache, features: DeviceFeatures
+    ) throws -> [Tensor] {
         let device = try OpenCLDeviceList(api: api).device(0)
-        let features = DeviceFeatures(preparesPixels: true)
         let backend = try OpenCLBackend(device: device, api: api, cache: cache, features: features)
         let plan = try ExecutionPlan(graph, backend: backend)
         let state = try plan.makeState()
         let taken = try picture.withUpload { try plan.stage($0, input: 0, image: 0, in: state) }
-        XCTAssertTrue(taken)
+        XCTAssertEqual(taken, features.preparesPixels)
         _ = try compute(plan, state, inputs: inputs, profile: RunProfile(stepCount: plan.steps.count))
         return try compute(plan, state, inputs: inputs)
     }
@@ -70,21 +71,23 @@ final class FaultTests: XCTestCase {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-faults-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = ProgramCache(folder: folder)
-        // With an empty cache, then with a full one.
-        for round in 0..<2 {
+        // With an empty cache, then with a full one; pictures prepared, memory shared and launches replayed; memory shared; none of it.
+        let plain = DeviceFeatures()
+        let everyFeature = DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true)
+        for (round, features) in [plain, everyFeature, DeviceFeatures(sharesMemory: true), plain].enumerated() {
             let counting = FaultPlan(failing: nil)
             let counter = OpenCLInterface { counting.intercept($0) }
-            _ = try everything(counter, graph, inputs, cache: round == 0 ? ProgramCache(folder: folder.appendingPathComponent("a")) : cache)
+            _ = try everything(
+                counter, graph, inputs, cache: round == 0 ? ProgramCache(folder: folder.appendingPathComponent("a")) : cache, features: features)
             XCTAssertEqual(counter.liveObjects, [:])
             XCTAssertGreaterThan(counting.names.count, 60)
             var tolerated: Set<String> = []
-            // What an empty cache changes is how programs come about; the rest is as with a full one.
-            for (number, name) in counting.names.enumerated() where round == 1 || name.contains("Program") {
+            for (number, name) in counting.names.enumerated() where isWorthFailing(name, round: round) {
                 let faults = FaultPlan(failing: number)
                 let api = OpenCLInterface { faults.intercept($0) }
                 do {
                     let own = round == 0 ? ProgramCache(folder: folder.appendingPathComponent("b"), maximumBytes: 0) : cache
-                    let found = try everything(api, graph, inputs, cache: own)
+                    let found = try everything(api, graph, inputs, cache: own, features: features)
                     // Only what has another way may fail and leave the result right.
                     for (a, b) in zip(found, expected) { assertEqual(a, b, "call \(number)") }
                     if let call = faults.failedCall { tolerated.insert(call) }
@@ -93,9 +96,22 @@ final class FaultTests: XCTestCase {
                 }
                 XCTAssertEqual(api.liveObjects, [:], "call \(number), \(faults.failedCall ?? "none")")
             }
-            // Optional facts about the device, binaries for the cache, binaries from the cache.
-            let allowed: Set = ["clGetDeviceInfo", "clGetProgramInfo", "clCreateProgramWithBinary", "clBuildProgram"]
+            // Optional facts about the device, binaries for the cache, binaries from the cache, recordings.
+            let allowed: Set = [
+                "clGetDeviceInfo", "clGetProgramInfo", "clCreateProgramWithBinary", "clBuildProgram",
+                "clGetExtensionFunctionAddressForPlatform", "clCreateCommandBufferKHR", "clCommandNDRangeKernelKHR",
+                "clFinalizeCommandBufferKHR",
+            ]
             XCTAssertTrue(tolerated.isSubset(of: allowed), "\(tolerated.subtracting(allowed))")
+        }
+    }
+
+    /// What an empty cache changes is how programs come about; what features change is what is queued.
+    private func isWorthFailing(_ call: String, round: Int) -> Bool {
+        switch round {
+        case 0: call.contains("Program")
+        case 1: true
+        default: call.hasPrefix("clEnqueue") || call == "clFinish" || call == "clCreateBuffer"
         }
     }
 
@@ -104,16 +120,27 @@ final class FaultTests: XCTestCase {
         let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
         let switchedOn = Switch()
         let api = OpenCLInterface { call in switchedOn.value == call ? CL_DEVICE_NOT_AVAILABLE : nil }
-        let backend = try OpenCLBackend(device: OpenCLDeviceList(api: api).device(0), api: api, cache: DeviceFixture.cache)
-        let plan = try ExecutionPlan(graph, backend: backend)
-        let state = try plan.makeState()
-        for call in ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"] {
-            switchedOn.value = call
-            XCTAssertThrowsError(try compute(plan, state, inputs: inputs), call) {
-                XCTAssertEqual($0 as? OpenCLError, .call(name: call, code: CL_DEVICE_NOT_AVAILABLE))
+        let device = try OpenCLDeviceList(api: api).device(0)
+        let replays = device.extensions.contains("cl_khr_command_buffer")
+        for (features, calls) in [
+            (DeviceFeatures(), ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"]),
+            (DeviceFeatures(sharesMemory: true), ["clEnqueueMapBuffer", "clEnqueueUnmapMemObject", "clEnqueueNDRangeKernel", "clFinish"]),
+            (DeviceFeatures(replaysLaunches: true), replays ? ["clEnqueueCommandBufferKHR", "clFinish"] : []),
+        ] {
+            let backend = try OpenCLBackend(device: device, api: api, cache: DeviceFixture.cache, features: features)
+            let plan = try ExecutionPlan(graph, backend: backend)
+            let state = try plan.makeState()
+            for call in calls {
+                switchedOn.value = call
+                XCTAssertThrowsError(try compute(plan, state, inputs: inputs), call) {
+                    XCTAssertEqual($0 as? OpenCLError, .call(name: call, code: CL_DEVICE_NOT_AVAILABLE))
+                }
+                switchedOn.value = nil
+                for (a, b) in zip(try compute(plan, state, inputs: inputs), expected) { assertEqual(a, b, call) }
+                for buffer in state.inputs { buffer.base.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.byteCount) }
+                try plan.run(state)
+                for (buffer, b) in zip(state.outputs, expected) { assertEqual(try Tensor(b.type, buffer: buffer), b, call) }
             }
-            switchedOn.value = nil
-            for (a, b) in zip(try compute(plan, state, inputs: inputs), expected) { assertEqual(a, b, call) }
         }
     }
 

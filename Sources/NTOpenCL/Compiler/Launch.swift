@@ -27,6 +27,8 @@ enum StorageKind: Sendable {
     case constant(DeviceBuffer)
     /// Activations: a place in the arena of each state.
     case arena
+    /// An input or output that lies in host memory which the device uses in place.
+    case shared
     /// Small flags that kernels set; cleared before each run.
     case status
 }

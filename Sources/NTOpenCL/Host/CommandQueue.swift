@@ -47,13 +47,30 @@ final class CommandQueue: @unchecked Sendable {
         return DeviceEvent(event, api: api)
     }
 
-    /// Copies a buffer's first bytes to the host; with `waits`, returns when all that was queued before and this are done.
-    func read(_ buffer: DeviceBuffer, into bytes: UnsafeMutableRawBufferPointer, waits: Bool) throws(OpenCLError) {
+    /// Starts copying a buffer's first bytes to the host, to memory that is there until the queue has come past this.
+    func read(_ buffer: DeviceBuffer, into bytes: UnsafeMutableRawBufferPointer) throws(OpenCLError) {
         guard bytes.count > 0 else { return }
         try api.check("clEnqueueReadBuffer") {
-            clEnqueueReadBuffer(
-                queue, buffer.memory, cl_bool(waits ? CL_TRUE : CL_FALSE), 0, bytes.count, bytes.baseAddress, 0, nil, nil)
+            clEnqueueReadBuffer(queue, buffer.memory, cl_bool(CL_FALSE), 0, bytes.count, bytes.baseAddress, 0, nil, nil)
         }
+    }
+
+    /// Queues that the host may read and write a buffer's first bytes at the address that is returned.
+    func map(_ buffer: DeviceBuffer, byteCount: Int, waits: Bool) throws(OpenCLError) -> UnsafeMutableRawPointer {
+        let flags = cl_map_flags(CL_MAP_READ | CL_MAP_WRITE)
+        var address: UnsafeMutableRawPointer?
+        try api.check("clEnqueueMapBuffer") {
+            var code = cl_int(CL_SUCCESS)
+            address = clEnqueueMapBuffer(queue, buffer.memory, cl_bool(waits ? CL_TRUE : CL_FALSE), flags, 0, byteCount, 0, nil, nil, &code)
+            return code
+        }
+        guard let address else { throw OpenCLError.call(name: "clEnqueueMapBuffer", code: CL_MAP_FAILURE) }
+        return address
+    }
+
+    /// Queues the end of a mapping.
+    func unmap(_ buffer: DeviceBuffer, _ address: UnsafeMutableRawPointer) throws(OpenCLError) {
+        try api.check("clEnqueueUnmapMemObject") { clEnqueueUnmapMemObject(queue, buffer.memory, address, 0, nil, nil) }
     }
 
     /// Queues a kernel. `global` is a multiple of `local` in every dimension.

@@ -1,4 +1,5 @@
 import COpenCL
+import NTRuntime
 
 /// A buffer in device memory, or a part of one. Released with the last reference; a part keeps its whole alive.
 final class DeviceBuffer: @unchecked Sendable {
@@ -23,6 +24,17 @@ final class DeviceBuffer: @unchecked Sendable {
         api = context.api
         whole = nil
         if let contents, contents.count > 0 { try context.upload(contents, to: self) }
+    }
+
+    /// A buffer over all of `memory`, which must outlive it.
+    init(_ context: DeviceContext, over memory: HostMemory) throws(OpenCLError) {
+        let flags = cl_mem_flags(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR)
+        self.memory = try context.api.create("clCreateBuffer", kind: "mem") {
+            clCreateBuffer(context.context, flags, memory.capacity, memory.base, &$0)
+        }
+        byteCount = memory.capacity
+        api = context.api
+        whole = nil
     }
 
     /// Bytes `offset..<offset + byteCount` of `whole`; `offset` is aligned as the device demands.

@@ -6,6 +6,8 @@ final class DeviceContext: @unchecked Sendable {
     let api: OpenCLInterface
     let device: OpenCLDevice
     let context: cl_context
+    /// Recording and replaying of launches, where the device has it.
+    let commandBuffers: CommandBufferCalls?
     private let cache: ProgramCache?
     private let lock = NSLock()
     private var programs: [ProgramKey: DeviceProgram] = [:]
@@ -23,6 +25,7 @@ final class DeviceContext: @unchecked Sendable {
         self.api = api
         self.device = device
         self.cache = cache
+        commandBuffers = CommandBufferCalls(device, api: api)
         context = try api.create("clCreateContext", kind: "context") { code in
             var id: cl_device_id? = device.id
             var properties: [cl_context_properties] = [

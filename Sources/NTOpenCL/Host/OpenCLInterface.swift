@@ -53,6 +53,9 @@ package final class OpenCLInterface: @unchecked Sendable {
     /// Counts an object that a call stored elsewhere, an event for example.
     func adopt(kind: String) { count(kind, 1) }
 
+    /// Counts the end of what `adopt` counted.
+    func forget(kind: String) { count(kind, -1) }
+
     /// Releases an object that `create` returned.
     func release(kind: String, _ body: () -> cl_int) {
         _ = body()

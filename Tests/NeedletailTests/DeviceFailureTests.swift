@@ -12,8 +12,11 @@ final class DeviceFailureTests: XCTestCase {
         ["image": try Needletail.Tensor(npy: Fixtures.folder.appendingPathComponent("Models/Emotion-face-input.npy"))]
     }
 
-    private func session(_ backend: BackendChoice, _ api: OpenCLInterface, precision: ComputePrecision = .float32) throws -> Session {
-        let configuration = SessionConfiguration(backend: backend, deviceIndex: 0, precision: precision)
+    private func session(
+        _ backend: BackendChoice, _ api: OpenCLInterface, precision: ComputePrecision = .float32, features: DeviceFeatures? = nil
+    ) throws -> Session {
+        var configuration = SessionConfiguration(backend: backend, deviceIndex: 0, precision: precision)
+        configuration.deviceFeatures = features
         return try Session(Model(contentsOf: emotion), configuration: configuration, resolver: BackendResolver(api: api))
     }
 
@@ -74,20 +77,25 @@ final class DeviceFailureTests: XCTestCase {
     }
 
     func testADeviceThatFailsDuringRuns() throws {
-        let fault = Fault()
-        let api = OpenCLInterface(interceptor: { fault.status(of: $0) })
-        let session = try session(.opencl, api)
-        for (call, status, code) in [
+        let copies: [(String, Int32, NeedletailError.Code)] = [
             ("clFinish", -5, .deviceLost), ("clEnqueueNDRangeKernel", -36, .deviceLost), ("clEnqueueWriteBuffer", -4, .outOfMemory),
             ("clEnqueueReadBuffer", -2, .deviceLost),
-        ] as [(String, Int32, NeedletailError.Code)] {
-            fault.set(call, status)
-            XCTAssertThrowsError(try session.run(input()) as [String: FeatureValue], call) { error in
-                XCTAssertEqual((error as? NeedletailError)?.code, code, "\(error)")
-                XCTAssertTrue("\(error)".contains(call), "\(error)")
+        ]
+        let shares: [(String, Int32, NeedletailError.Code)] = [
+            ("clEnqueueUnmapMemObject", -36, .deviceLost), ("clEnqueueMapBuffer", -5, .deviceLost),
+        ]
+        for (features, faults) in [(DeviceFeatures(), copies), (DeviceFeatures(sharesMemory: true), shares)] {
+            let fault = Fault()
+            let session = try session(.opencl, OpenCLInterface(interceptor: { fault.status(of: $0) }), features: features)
+            for (call, status, code) in faults {
+                fault.set(call, status)
+                XCTAssertThrowsError(try session.run(input()) as [String: FeatureValue], call) { error in
+                    XCTAssertEqual((error as? NeedletailError)?.code, code, "\(error)")
+                    XCTAssertTrue("\(error)".contains(call), "\(error)")
+                }
+                fault.set("", 0)
+                XCTAssertEqual(try session.run(input())["classLabel"]?.text, "Happy", call)
             }
-            fault.set("", 0)
-            XCTAssertEqual(try session.run(input())["classLabel"]?.text, "Happy", call)
         }
     }
 

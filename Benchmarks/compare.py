@@ -56,8 +56,7 @@ def our_output(contestant: Contestant, program: Path, model: Path, image: Path, 
     np.save(raw, np.load(image).astype(np.float32))
     command = [str(program), "predict", str(model), "--input", f"image={raw}", "--output", str(folder), "--backend",
                contestant.backend]
-    if contestant.precision != "float32":
-        command += ["--precision", contestant.precision]
+    command += ["--precision", contestant.setting]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:
         raise PeerFailure(f"{' '.join(command)}: status {run.returncode}: {run.stderr.strip()}")
@@ -174,7 +173,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--peers", nargs="*", choices=names, default=names, help="onnxruntime always takes part")
     parser.add_argument("--only", nargs="+", help="networks (default: all in networks.json)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--precision", nargs="+", choices=["float32", "bfloat16"], default=["float32", "bfloat16"],
+    parser.add_argument("--precision", nargs="+", choices=["float32", "float32-winograd", "bfloat16"],
+                        default=["float32", "float32-winograd", "bfloat16"],
                         help="Needletail's precisions")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=7)

@@ -73,14 +73,16 @@ def times(record: dict, threads: int, group: str) -> str:
             for name in names:
                 if peer and name in engines:
                     target[name].append(peer[1] / number(engines[name]))
-        mine = next((name for name in names if name in ours and name in engines), None)
+        mine = [name for name in names if name in ours and name in engines]
         peer = fastest_peer(entry["engines"], group, best)
-        row.append(f"{peer[1] / best(engines[mine]):.2f} ({peer[0]})" if mine and peer else peer[0] if peer else "")
+        speeds = " / ".join(f"{peer[1] / best(engines[name]):.2f}" for name in mine) if peer else ""
+        row.append(f"{speeds} ({peer[0]})" if speeds else peer[0] if peer else "")
         rows.append(row)
     for title, source in (("geometric mean of speed, fastest peer = 1", ratios), ("the same, of medians", typical_ratios)):
         complete = [f"{geometric_mean(source[n]):.2f}" if len(source[n]) == len(entries) else "" for n in names]
         rows.append([title, *complete, ""])
-    last = "speed of Needletail, fastest peer = 1" if any(name in ours for name in names) else "fastest peer"
+    mine = [name for name in names if name in ours]
+    last = f"speed of {' / '.join(mine)}, fastest peer = 1" if mine else "fastest peer"
     return f"### {GROUPS[group]}, {plural(threads)}\n\n" + table(["ms", *names, last], rows) + "\n"
 
 

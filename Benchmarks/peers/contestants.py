@@ -17,7 +17,7 @@ class Contestant:
 
     name: str
     precision: str
-    """float32 or bfloat16."""
+    """float32 or bfloat16: engines of one precision are ranked with each other."""
     script: str
     """The peer's program in this folder; empty for Needletail itself."""
     suffix: str
@@ -25,6 +25,8 @@ class Contestant:
     environment: dict[str, str] = field(default_factory=dict)
     backend: str = ""
     """Needletail's own backend."""
+    setting: str = ""
+    """Needletail's --precision."""
     scale: bool = False
     """Only shown beside the others for scale: its times enter no ratio of theirs."""
 
@@ -54,8 +56,11 @@ SGEMM = Contestant("sgemm", "yardstick", "sgemm_peer.py", ".onnx")
 
 
 def needletail(precision: str, backend: str, scale: bool = False) -> Contestant:
-    name = "needletail" + ("" if backend == "cpu" else f"-{backend}") + ("" if precision == "float32" else "-bf16")
-    return Contestant(name, precision, "", ".mlmodel", backend=backend, scale=scale)
+    """Needletail at one of its precisions. `float32-winograd` is ranked with float32: other engines use Winograd's method unasked."""
+    suffix = {"float32": "", "float32-winograd": "-winograd", "bfloat16": "-bf16"}[precision]
+    name = "needletail" + ("" if backend == "cpu" else f"-{backend}") + suffix
+    group = precision.removesuffix("-winograd")
+    return Contestant(name, group, "", ".mlmodel", backend=backend, setting=precision, scale=scale)
 
 
 def model_file(contestant: Contestant, folder: Path, network: str, batch: int) -> Path:
@@ -115,7 +120,7 @@ def command(contestant: Contestant, program: Path, model: Path, image: Path, thr
     """The command line of its timing process."""
     if contestant.ours:
         return [str(program), "bench", str(model), "--rounds-from-stdin", "--backend", contestant.backend,
-                "--threads", str(threads), "--batch", str(batch), "--precision", contestant.precision]
+                "--threads", str(threads), "--batch", str(batch), "--precision", contestant.setting]
     return [sys.executable, str(PEERS / contestant.script), str(model), "--threads", str(threads), "--batch", str(batch),
             "--input", str(image), "--output", str(output), "--report", str(report)]
 

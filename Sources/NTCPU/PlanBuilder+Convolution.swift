@@ -47,7 +47,11 @@ extension PlanBuilder {
         } else if try isStem(op, node, x, w) {
             try emitStem(op, node)
         } else {
-            try emitGeneral(op, node, x, w, y)
+            if let winograd = winograd(op, node, x, w, y) {
+                try emitWinograd(winograd, op, node)
+            } else {
+                try emitGeneral(op, node, x, w, y)
+            }
         }
     }
 

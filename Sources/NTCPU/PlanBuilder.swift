@@ -22,6 +22,8 @@ struct PlanBuilder {
     let isa: UInt32
     /// Whether convolutions, pools and dense layers compute in bfloat16.
     let usesBFloat16: Bool
+    /// Whether convolutions may use Winograd's method.
+    let usesWinograd: Bool
     let store: ParameterStore
     let consumers: [[Int]]
     let producers: [Int?]
@@ -47,7 +49,8 @@ struct PlanBuilder {
         self.threads = threads
         store = ParameterStore(packedWeights: packedWeights)
         isa = nt_isa_bits()
-        usesBFloat16 = precision != .float32 && CPUBackend.hasBFloat16(isa)
+        usesBFloat16 = (precision == .bfloat16 || precision == .fast) && CPUBackend.hasBFloat16(isa)
+        usesWinograd = precision == .float32Winograd || precision == .fast || usesBFloat16
         consumers = graph.consumers()
         producers = graph.producers()
         placements = [Placement?](repeating: nil, count: graph.values.count)

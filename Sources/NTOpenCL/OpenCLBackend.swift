@@ -68,7 +68,7 @@ package struct OpenCLBackend: Backend {
     /// What convolutions keep their values in. Throws when the device lacks the precision.
     func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
         switch precision {
-        case .float32: return .float
+        case .float32, .float32Winograd: return .float
         case .fast: return device.hasHalfPrecision && device.kind == .gpu ? .half : .float
         case .float16:
             guard device.hasHalfPrecision else {

@@ -83,7 +83,7 @@ package struct BackendResolver: Sendable {
 
     /// Throws when half precision is asked of a backend that has float32 alone.
     private static func requireFloat32(_ configuration: SessionConfiguration, _ backend: String) throws {
-        guard configuration.precision == .float32 || configuration.precision == .fast else {
+        guard [.float32, .float32Winograd, .fast].contains(configuration.precision) else {
             throw NeedletailError(
                 .backendUnavailable, "the \(backend) backend has no \(configuration.precision.rawValue); use float32 or fast")
         }

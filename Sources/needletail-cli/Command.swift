@@ -30,7 +30,7 @@ enum CommonFlags {
     static let device = Flag(name: "--device", value: "N", help: "the OpenCL device, as `needletail devices` counts them")
     static let threads = Flag(name: "--threads", value: "N", help: "threads of one run on the CPU (default: one per core)")
     static let precision = Flag(
-        name: "--precision", value: "NAME", help: "float32, float16, bfloat16 or fast (default float32)")
+        name: "--precision", value: "NAME", help: "float32, float32-winograd, float16, bfloat16 or fast (default float32)")
     static let verify = Flag(name: "--verify", value: nil, help: "compare the first prediction with the reference")
     static let json = Flag(name: "--json", value: nil, help: "print JSON")
     static let session = [backend, device, threads, precision, verify]

@@ -129,6 +129,82 @@ final class ConvolutionKernelTests: XCTestCase {
         }
     }
 
+    /// Winograd's method against plain sums in double precision: within 3e-5 of the largest, its error for some tens of channels.
+    func testWinograd() {
+        for index in 0..<nt_winograd_kernel_count() {
+            let kernel = nt_winograd_kernel_at(index)!
+            guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
+            for (h, w, pad) in [(4, 4, 1), (1, 1, 1), (3, 9, 0), (7, 13, 1), (8, 5, 2), (16, 16, 1)] {
+                for (channels, outputs) in [(1, 1), (3, 5), (16, 32), (17, 33), (35, 70), (8, 130)] {
+                    checkWinograd(Geometry(h, w, kernel: (3, 3), stride: 1, dilation: 1, pad: pad).window, channels, outputs, kernel)
+                }
+            }
+        }
+    }
+
+    private func checkWinograd(_ window: nt_window, _ channels: Int, _ outputs: Int, _ kernel: UnsafePointer<nt_winograd_kernel>) {
+        var random = KernelNumbers(seed: channels * 31 + outputs)
+        let batch = 2
+        let isPairs = kernel.pointee.element == NT_ELEMENT_BFLOAT16
+        let (inputs, pixels) = (batch * window.in_height * window.in_width, batch * window.out_height * window.out_width)
+        // Whole 64ths: exact in bfloat16.
+        func number() -> Float { random.next(-64...64) / 64 }
+        let (strideX, strideY) = (nt_slots(kernel.pointee.element, channels) + 1, nt_slots(kernel.pointee.element, outputs) + 2)
+        let x = (0..<(inputs * channels)).map { _ in number() }
+        let residual = (0..<(pixels * outputs)).map { _ in number() }
+        func memory(_ values: [Float], _ count: Int, _ stride: Int) -> KernelMemory {
+            if isPairs { return PairMemory(rows: values.count / count, count: count, stride: stride) { values[$0 * count + $1] }.slots }
+            return KernelMemory(values.count / count * stride) { $0 % stride < count ? values[$0 / stride * count + $0 % stride] : .nan }
+        }
+        let image = memory(x, channels, strideX)
+        let added = memory(residual, outputs, strideY)
+        let weights = (0..<(outputs * channels * 9)).map { _ in number() }
+        let bias = KernelMemory((outputs + 63) / 64 * 64) { $0 < outputs ? number() : 0 }
+        let gemm = nt_gemm_choose(pixels / 16 + 1, outputs, channels, kernel.pointee.isa)!
+        let packed = KernelMemory(nt_winograd_packed_count(gemm, channels, outputs))
+        let scratch = KernelMemory(nt_winograd_pack_scratch_count(gemm, channels))
+        nt_winograd_pack(gemm, channels, outputs, weights, scratch.start, packed.start)
+        XCTAssertTrue(packed.isIntact && scratch.isIntact)
+        let zeros = KernelMemory(channels) { _ in 0 }
+        var step = nt_winograd(
+            window: window, batch: batch, channels: channels, outputs: outputs, x_stride: strideX, y_stride: strideY, residual_stride: strideY,
+            kernel: kernel, gemm: gemm, packed: packed.start, bias: bias.start, zeros: zeros.start,
+            activation: Self.activation(-2, 3, isa: kernel.pointee.isa), block_tiles: 0)
+        var reordered = [Float](repeating: 0, count: weights.count)
+        for o in 0..<outputs {
+            for c in 0..<channels {
+                for t in 0..<9 { reordered[(o * 9 + t) * channels + c] = weights[(o * channels + c) * 9 + t] }
+            }
+        }
+        let sums = Self.reference(
+            window, batch: batch, channels: channels, outputs: outputs, groups: 1, x: { x[$0] }, strideX: channels, weights: reordered,
+            bias: bias.values, lo: -.infinity, hi: .infinity)
+        let tolerance = 3e-5 * (sums.map(abs).max() ?? 0) + 1e-6
+        var first: [UInt32]?
+        for (parts, cache) in [(1, 1 << 20), (2, 1 << 20), (3, 1)] {
+            step.block_tiles = nt_winograd_block_tiles(&step, cache)
+            let y = KernelMemory(pixels * strideY)
+            let work = KernelMemory(nt_winograd_scratch_count(&step))
+            for part in 0..<parts { nt_winograd_run(&step, image.start, y.start, added.start, work.start, part, parts) }
+            XCTAssertTrue(y.isIntact && work.isIntact)
+            for pixel in 0..<pixels {
+                let row = UnsafeMutableRawPointer(y.start + pixel * strideY).assumingMemoryBound(to: UInt16.self)
+                for o in 0..<outputs {
+                    let expected = min(3, max(-2, sums[pixel * outputs + o] + residual[pixel * outputs + o]))
+                    let found = isPairs ? nt_bfloat16_value(row[o]) : y.start[pixel * strideY + o]
+                    if !(abs(found - expected) <= tolerance + (isPairs ? abs(expected) / 256 : 0)) {
+                        XCTFail("\(String(cString: kernel.pointee.name)) \(window) \(channels) \(outputs): \(found), expected \(expected)")
+                        return
+                    }
+                }
+                for slot in nt_slots(kernel.pointee.element, outputs)..<strideY { XCTAssertTrue(y.start[pixel * strideY + slot].isNaN) }
+            }
+            let bits = y.values.map(\.bitPattern)
+            XCTAssertEqual(first ?? bits, bits, "parts \(parts) changed bits")
+            first = bits
+        }
+    }
+
     func testDepthwise() {
         for isa in ceilings {
             for channels in [1, 3, 4, 8, 15, 16, 17, 35] {

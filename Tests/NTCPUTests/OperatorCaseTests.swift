@@ -48,6 +48,24 @@ final class OperatorCaseTests: XCTestCase {
         }
     }
 
+    /// With Winograd's method allowed every case stays within 1e-4 of its largest result.
+    func testEveryCaseByWinograd() throws {
+        for ceiling in [0, UInt32(NT_ISA_AVX2), ~0] {
+            nt_isa_set_ceiling(ceiling)
+            let backend = CPUBackend(threadCount: 2)
+            for test in OperatorCases.all {
+                let (graph, inputs) = try test.make()
+                let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+                let largest = expected.flatMap { $0.floatArray() }.filter(\.isFinite).reduce(0) { max($0, abs($1)) }
+                let tolerance = Tolerance(
+                    relative: max(1e-5, test.tolerance.relative), absolute: max(1e-4 * Double(largest), test.tolerance.absolute))
+                for problem in BackendCheck.run(test, on: backend, options: CompileOptions(precision: .float32Winograd), tolerance: tolerance) {
+                    XCTFail("ceiling \(ceiling): \(problem)")
+                }
+            }
+        }
+    }
+
     /// Nothing but empty tensors, computed weights and the rare operators without kernels falls back to the reference.
     func testFallbacks() throws {
         let rare: Set = ["CropResize", "GatherAlongAxis", "GatherND", "Scatter", "CumulativeSum", "ReverseSequence"]

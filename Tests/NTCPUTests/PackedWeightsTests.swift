@@ -119,6 +119,13 @@ final class PackedWeightsTests: XCTestCase {
             nt_depthwise_pack(kernel, 21, 9, (0..<189).map { Float($0 + 1) }, &packed)
             sums["depthwise " + String(cString: kernel.pointee.name)] = Self.sum(packed)
         }
+        for kernel in (0..<nt_gemm_kernel_count()).compactMap(nt_gemm_kernel_at) where kernel.pointee.element == NT_ELEMENT_FLOAT32 {
+            let (channels, outputs) = (5, 75)
+            var scratch = [Float](repeating: .nan, count: nt_winograd_pack_scratch_count(kernel, channels))
+            var packed = [Float](repeating: .nan, count: nt_winograd_packed_count(kernel, channels, outputs))
+            nt_winograd_pack(kernel, channels, outputs, (0..<(channels * outputs * 9)).map { Float($0 % 17 * 24) }, &scratch, &packed)
+            sums["winograd " + String(cString: kernel.pointee.name)] = Self.sum(packed.map { ($0 * 1024).rounded() })
+        }
         for (name, sum) in sums { XCTAssertEqual(Self.knownSums[name], sum, "the layout of '\(name)' is new or has changed: \(sum)") }
     }
 
@@ -129,10 +136,14 @@ final class PackedWeightsTests: XCTestCase {
     private static let knownSums: [String: UInt64] = [
         "gemm avx512 14x32": 3_271_004_072_961_921_253, "gemm avx512 9x48": 2_508_699_026_422_255_845,
         "gemm avx512 7x64": 15_730_820_360_951_779_557, "gemm avx2 6x16": 2_566_402_991_398_047_973,
+        "gemm avx2 12x8": 12_123_943_357_288_747_237,
         "gemm portable 4x8": 1_064_167_219_537_676_469,
         "gemm avx512bf16 14x32": 8_971_121_731_620_715_925, "gemm avx512bf16 9x48": 3_943_079_456_915_974_305,
         "gemm avx512bf16 7x64": 17_245_460_249_835_987_177, "depthwise avx512": 15_932_872_316_897_954_213,
         "depthwise avx2": 15_932_872_316_897_954_213, "depthwise portable": 15_932_872_316_897_954_213,
         "depthwise avx512bf16": 13_608_016_505_143_527_845,
+        "winograd avx2 12x8": 1_530_539_319_925_357_093, "winograd avx2 6x16": 14_416_231_676_274_109_477,
+        "winograd avx512 14x32": 921_313_058_042_722_853, "winograd avx512 7x64": 15_497_457_712_672_314_405,
+        "winograd avx512 9x48": 8_812_675_388_910_429_477, "winograd portable 4x8": 7_953_796_344_777_558_501,
     ]
 }

@@ -50,7 +50,7 @@ final class RandomGraphTests: XCTestCase {
     func testThreadsDoNotChangeBits() throws {
         let one = CPUBackend(threadCount: 1)
         let others = [2, 3, 4].map { CPUBackend(threadCount: $0) }
-        for precision in [Precision.float32, .bfloat16] {
+        for precision in [Precision.float32, .float32Winograd, .bfloat16] {
             let options = CompileOptions(precision: precision)
             for test in Self.wideCases {
                 let (graph, inputs) = try test.make()

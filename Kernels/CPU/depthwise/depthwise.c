@@ -43,9 +43,12 @@ const nt_depthwise_kernel *nt_depthwise_choose_bfloat16(uint32_t isa) {
     return NULL;
 }
 
-// The place of a channel among the packed ones: lower halves of 16 slots before the upper ones.
-static size_t packed_place(const nt_depthwise_kernel *kernel, size_t c) {
-    return kernel->element == NT_ELEMENT_BFLOAT16 ? c / 32 * 32 + c % 2 * 16 + c % 32 / 2 : c;
+// The place of a channel among the packed ones: in bfloat16 the lower halves of 16 slots before the upper ones, but for a last 16
+// channels and fewer.
+static size_t packed_place(const nt_depthwise_kernel *kernel, size_t c, size_t channels) {
+    const size_t group = c / 32 * 32;
+    if (kernel->element != NT_ELEMENT_BFLOAT16 || channels - group <= 16) return c;
+    return group + c % 2 * 16 + c % 32 / 2;
 }
 
 void nt_depthwise_pack(const nt_depthwise_kernel *kernel, size_t channels, size_t taps, const float *weights, float *packed) {
@@ -53,7 +56,7 @@ void nt_depthwise_pack(const nt_depthwise_kernel *kernel, size_t channels, size_
     memset(packed, 0, padded * taps * sizeof(float));
     if (!weights) return;
     for (size_t c = 0; c < channels; c++) {
-        const size_t place = packed_place(kernel, c);
+        const size_t place = packed_place(kernel, c, channels);
         for (size_t t = 0; t < taps; t++) packed[t * padded + place] = weights[c * taps + t];
     }
 }

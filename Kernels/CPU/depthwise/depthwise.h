@@ -9,7 +9,7 @@
 //   weights  [KH][KW][nt_depthwise_padded]     bias [nt_depthwise_padded]      (nt_depthwise_pack)
 //
 // Kernels of NT_ELEMENT_BFLOAT16 keep x and y in slots of two channels (bfloat16/element.h) and take 32 channels at a time, first the
-// lower ones of their slots, then the upper ones; weights and bias are packed in that order.
+// lower ones of their slots, then the upper ones; a last 16 and fewer stand in channel order. Weights and bias are packed so.
 // Nothing is read or written past `channels` of a pixel. y overlaps no input.
 #ifndef NT_DEPTHWISE_H
 #define NT_DEPTHWISE_H

@@ -20,5 +20,6 @@
 #include "../program/steps.h"
 #include "../softmax/softmax.h"
 #include "../tensor/tensor.h"
+#include "../winograd/winograd.h"
 
 #endif

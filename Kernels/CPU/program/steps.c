@@ -5,6 +5,7 @@
 #include "../conv/separable.h"
 #include "../conv/stem.h"
 #include "../tensor/tensor.h"
+#include "../winograd/winograd.h"
 
 #define X call->inputs[0]
 #define Y call->outputs[0]
@@ -12,6 +13,11 @@
 
 int nt_step_conv(const nt_step_call *call) {
     nt_conv_run(call->parameters, X, Y, call->inputs[1], SHARE);
+    return 0;
+}
+
+int nt_step_winograd(const nt_step_call *call) {
+    nt_winograd_run(call->parameters, X, Y, call->inputs[1], call->scratch, SHARE);
     return 0;
 }
 

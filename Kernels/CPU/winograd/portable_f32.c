@@ -1,0 +1,4 @@
+#include "winograd.h"
+#include "../simd/portable.h"
+#include "winograd_transform.h"
+#include "../simd/end.h"

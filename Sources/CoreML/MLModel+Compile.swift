@@ -4,8 +4,8 @@ import Needletail
 extension MLModel {
     /// Checks a model and writes it as `NAME.mlmodelc` into a temporary folder, where the caller may move it from.
     ///
-    /// Compiling is not needed here, `MLModel(contentsOf:)` takes the model itself; this is for code that compiles first.
-    /// Throws `MLModelError` naming the path when the model is missing or malformed.
+    /// Compiling is not needed here, `MLModel(contentsOf:)` takes the model itself; a compiled one loads many times faster on the CPU, see
+    /// `Model.compile`. Throws `MLModelError` naming the path when the model is missing or malformed, or a layer cannot run.
     public class func compileModel(at modelURL: URL) throws -> URL {
         try translating(.io) { try Model.compile(contentsOf: modelURL) }
     }

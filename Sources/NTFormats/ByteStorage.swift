@@ -12,6 +12,8 @@ package final class ByteStorage: @unchecked Sendable {
     package static let maximumByteCount = Int(Int32.max)
 
     let bytes: UnsafeRawBufferPointer
+    /// The time of the file's last change; zero for bytes that are in memory alone.
+    let changed: (seconds: UInt64, nanoseconds: UInt64)
     private let isMapped: Bool
 
     /// A copy of `data`.
@@ -19,11 +21,12 @@ package final class ByteStorage: @unchecked Sendable {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, data.count), alignment: 64)
         memory.copyBytes(from: data)
         bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<data.count])
-        isMapped = false
+        (isMapped, changed) = (false, (0, 0))
     }
 
-    /// The bytes of a file. Throws `FormatError`: missing, unreadable, empty, too large; a folder is `badPackage`.
-    package init(contentsOf url: URL) throws {
+    /// The bytes of a file, mapped when it is large or `isMapped` says so. Throws `FormatError`: missing, unreadable, empty, too large; a folder is
+    /// `badPackage`.
+    package init(contentsOf url: URL, isMapped isWanted: Bool = false, maximumByteCount: Int = ByteStorage.maximumByteCount) throws {
         let path = url.path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -39,10 +42,11 @@ package final class ByteStorage: @unchecked Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else { throw FormatError(.unreadable, path: path, "is no regular file") }
         let count = Int(status.st_size)
         guard count > 0 else { throw FormatError(.empty, path: path, "the file is empty") }
-        guard count <= Self.maximumByteCount else {
-            throw FormatError(.tooLarge, path: path, "\(count) bytes are more than the \(Self.maximumByteCount) of a model file")
+        guard count <= maximumByteCount else {
+            throw FormatError(.tooLarge, path: path, "\(count) bytes are more than the \(maximumByteCount) of a model file")
         }
-        isMapped = count >= Self.mappingThreshold
+        changed = (UInt64(bitPattern: Int64(status.st_mtim.tv_sec)), UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)))
+        isMapped = isWanted || count >= Self.mappingThreshold
         if isMapped {
             guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED else {
                 throw FormatError(.unreadable, path: path, "cannot be mapped: \(String(cString: strerror(errno)))")
@@ -60,6 +64,15 @@ package final class ByteStorage: @unchecked Sendable {
         }
         bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<done])
         if done != count { throw FormatError(.unreadable, path: path, "expected \(count) bytes, could read \(done)") }
+    }
+
+    /// Maps the pages of a range at once, where the kernel can; does nothing unless the file is mapped.
+    func prefetch(_ range: Range<Int>) {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let (start, end) = (range.lowerBound / page * page, (range.upperBound + page - 1) / page * page)
+        guard isMapped, start < end, let base = bytes.baseAddress else { return }
+        let populateForReading: Int32 = 22
+        madvise(UnsafeMutableRawPointer(mutating: base + start), end - start, populateForReading)
     }
 
     /// Lets go of the whole pages in a range, which are read from the file again when they are wanted; does nothing unless the file is mapped.

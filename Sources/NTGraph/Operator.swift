@@ -5,6 +5,8 @@ import NTTensor
 /// Values in a graph are float32 tensors in logical layout (N C H W for images); integers and truth values are carried as whole floats.
 /// A backend may keep them in another layout or precision inside its partition. `evaluate` is at once the specification, the oracle of the
 /// tests, the constant folder and the last-resort fallback: plain loops that accumulate in Double and round once at the store.
+///
+/// Compiled models keep an operator as its kind and what `codeAttributes` writes.
 package protocol Operator: Sendable {
     /// The operator's name in dumps and messages: the name of the type.
     static var kind: String { get }
@@ -18,12 +20,18 @@ package protocol Operator: Sendable {
     /// Attributes as text, for dumps: `strides=2x2 pads=1,1,1,1`.
     var attributeText: String { get }
 
+    /// An operator of any attributes, for `codeAttributes` to read into.
+    static var blank: Self { get }
+
+    /// Writes every attribute, or reads every attribute, in one order: each stored property is passed to `coder` once.
+    mutating func codeAttributes(_ coder: inout AttributeCoder) throws
+
     /// Multiply-adds (as 2) and other arithmetic for inputs and outputs of these types, for throughput figures.
     func flops(inputs: [TensorType], outputs: [TensorType]) -> Int
 }
 
 extension Operator {
-    package static var kind: String { String(describing: Self.self) }
+    package static var kind: String { _typeName(Self.self, qualified: false) }
     package var kind: String { Self.kind }
 
     package var attributeText: String {

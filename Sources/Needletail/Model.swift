@@ -8,6 +8,10 @@ public final class Model: Sendable {
     public let name: String
     public let description: ModelDescription
     package let asset: ModelAsset
+    /// The compiled form beside the model, when there is one that fits it.
+    let compiled: CompiledModel?
+    /// Why the compiled form beside the model is not used; nil when it is, or when there is none.
+    let compiledRemark: String?
 
     /// A layer as `describe` shows it.
     public struct Layer: Sendable {
@@ -21,12 +25,21 @@ public final class Model: Sendable {
         public let weightByteCount: Int
     }
 
-    /// Reads a `.mlmodel` file or a `.mlpackage` folder of any kind of model. Throws `NeedletailError` naming the path.
+    /// Reads a `.mlmodel` file, a `.mlpackage` folder or a folder that `compile` made, of any kind of model. Throws `NeedletailError` naming the path.
     public init(contentsOf url: URL) throws {
         guard url.isFileURL else { throw NeedletailError(.invalidModel, "\(url.absoluteString): not a file URL") }
-        asset = try NeedletailError.wrapping(.invalidModel) { try ModelAsset.load(contentsOf: url) }
+        let asset = try NeedletailError.wrapping(.invalidModel) { try ModelAsset.load(contentsOf: url) }
+        self.asset = asset
+        (compiled, compiledRemark) = Model.compiledForm(of: asset, at: url)
         name = url.deletingPathExtension().lastPathComponent
         description = ModelDescription(asset)
+    }
+
+    private static func compiledForm(of asset: ModelAsset, at url: URL) -> (CompiledModel?, remark: String?) {
+        guard asset.network != nil, CompiledModel.exists(inFolder: url) else { return (nil, nil) }
+        do { return (try CompiledModel(inFolder: url, of: asset, writer: PackageInfo.version), nil) } catch {
+            return (nil, "the compiled form is not used: \(error)")
+        }
     }
 
     /// Whether the file holds a neural network, which sessions can run.
@@ -72,6 +85,8 @@ public final class Model: Sendable {
         } else {
             result.append("a model of type \(description.modelType) is described here, not run")
         }
+        if let compiled { result.append("compiled: \(compiled.target)") }
+        if let compiledRemark { result.append(compiledRemark) }
         return result
     }
 

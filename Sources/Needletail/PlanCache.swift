@@ -28,9 +28,12 @@ package final class PlanEntry: Sendable {
     package let plan: ExecutionPlan
     package let states: StatePool
     let verification: Verification
+    /// Whether it was made over a model's compiled form.
+    let isMapped: Bool
 
-    init(_ plan: ExecutionPlan, precision: ComputePrecision) {
+    init(_ plan: ExecutionPlan, precision: ComputePrecision, isMapped: Bool = false) {
         self.plan = plan
+        self.isMapped = isMapped
         verification = Verification(precision)
         states = StatePool(plan)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import NTCPU
 import NTFormats
 import NTGraph
 import NTOpenCL
@@ -54,6 +55,9 @@ public final class Session: Sendable {
         if let backendNotice { StandardError.say(backendNotice) }
     }
 
+    /// Whether the plan for the default input shapes came from the model's compiled form, see `Model.compile`.
+    public var usesCompiledForm: Bool { defaultPlan.isMapped }
+
     /// `cpu`, `opencl` or `reference`, with the device in words.
     public var backendDescription: String { "\(backend.name) (\(backend.deviceDescription))" }
 
@@ -87,21 +91,42 @@ public final class Session: Sendable {
         return try plans.entry(for: key) { try Session.compile(key, model, backend, configuration) }
     }
 
+    /// The plan for the default shapes over the model's compiled form; nil when there is none for this backend, or it turns out to be damaged.
+    private static func mappedPlan(_ model: Model, _ backend: any Backend, _ configuration: SessionConfiguration) -> PlanEntry? {
+        guard let compiled = model.compiled, backend is CPUBackend else { return nil }
+        let weights = MappedWeights(compiled)
+        let options = CompileOptions(precision: configuration.precision.runtimePrecision, packedWeights: weights)
+        guard let plan = try? ExecutionPlan(compiled.graph, backend: backend, options: options) else { return nil }
+        // Constants that were read after all, or that the self-check is going to read.
+        if weights.hasMissed || configuration.verifiesFirstPrediction {
+            guard (try? compiled.verifyConstants()) != nil else { return nil }
+        }
+        return PlanEntry(plan, precision: configuration.precision, isMapped: true)
+    }
+
     private static func compile(
         _ key: PlanKey, _ model: Model, _ backend: any Backend, _ configuration: SessionConfiguration
     ) throws -> PlanEntry {
+        if key == .standard, let entry = mappedPlan(model, backend, configuration) {
+            try check(entry.plan, model, configuration)
+            return entry
+        }
         let graph = try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
             try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
         }
         let plan = try NeedletailError.wrapping(.executionFailed, context: model.name) {
             try ExecutionPlan(graph, backend: backend, options: CompileOptions(precision: configuration.precision.runtimePrecision))
         }
-        if configuration.requiresKernels, let fallback = plan.fallbacks.first {
-            throw NeedletailError(
-                .unsupportedModel,
-                "\(model.name): layer '\(fallback.layer)' (\(fallback.operatorKind)) has no \(backend.name) kernel: \(fallback.reason)")
-        }
+        try check(plan, model, configuration)
         return PlanEntry(plan, precision: configuration.precision)
+    }
+
+    /// Throws when kernels are required and a layer has none.
+    private static func check(_ plan: ExecutionPlan, _ model: Model, _ configuration: SessionConfiguration) throws {
+        guard configuration.requiresKernels, let fallback = plan.fallbacks.first else { return }
+        throw NeedletailError(
+            .unsupportedModel,
+            "\(model.name): layer '\(fallback.layer)' (\(fallback.operatorKind)) has no \(plan.backend.name) kernel: \(fallback.reason)")
     }
 
     /// Runs a filled state.

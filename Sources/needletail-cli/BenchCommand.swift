@@ -24,14 +24,16 @@ enum BenchCommand: Command {
         let configuration = try CommonFlags.configuration(arguments)
         let start = ContinuousClock.now
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
-        let benchmark = try Benchmark(session, batch: batch)
         let loadSeconds = (ContinuousClock.now - start) / .seconds(1)
+        let benchmark = try Benchmark(session, batch: batch)
+        let firstSeconds = (ContinuousClock.now - start) / .seconds(1)
         let programs = session.programCounts
         if arguments.has("--rounds-from-stdin") { return try answerRounds(benchmark) }
 
         _ = try benchmark.run(seconds: min(0.5, seconds / 4))
         let latency = try measure(benchmark, seconds: seconds)
-        let report = BenchReport(session: session, benchmark: benchmark, latency: latency, loadSeconds: loadSeconds, programs: programs)
+        let report = BenchReport(
+            session: session, benchmark: benchmark, latency: latency, loadSeconds: loadSeconds, firstSeconds: firstSeconds, programs: programs)
         let profile = arguments.has("--profile") ? try benchmark.profile(seconds: seconds) : nil
         if arguments.has("--json") {
             try Console.print(try report.json(profile))

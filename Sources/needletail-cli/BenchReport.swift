@@ -6,8 +6,10 @@ struct BenchReport {
     let session: Session
     let benchmark: Benchmark
     let latency: Benchmark.Latency
-    /// From before the model was opened to the end of the first prediction.
+    /// From before the model was opened to the session being there.
     let loadSeconds: Double
+    /// From before the model was opened to the end of the first prediction.
+    let firstSeconds: Double
     /// Programs of an OpenCL device that the first prediction needed.
     let programs: (built: Int, cached: Int)?
 
@@ -23,7 +25,8 @@ struct BenchReport {
                 latency.percentile(90), latency.percentile(99), latency.sorted[0], latency.count),
             String(format: "throughput  %.1f images/s, %.1f GFLOP/s", framesPerSecond, gigaflops),
             String(
-                format: "load        %.1f ms to the first prediction, peak memory %.1f MiB", loadSeconds * 1000,
+                format: "load        %.2f ms%@, %.1f ms to the first prediction, peak memory %.1f MiB", loadSeconds * 1000,
+                session.usesCompiledForm ? " from the compiled form" : "", firstSeconds * 1000,
                 Double(Benchmark.peakMemoryByteCount) / 1_048_576),
         ]
         if let programs {
@@ -41,7 +44,8 @@ struct BenchReport {
             "p10": latency.percentile(10), "p50": latency.median, "p90": latency.percentile(90),
             "p99": latency.percentile(99), "mean": latency.mean, "fastest": latency.sorted[0],
             "imagesPerSecond": framesPerSecond, "gigaflopsPerSecond": gigaflops,
-            "loadAndFirstPredictionMilliseconds": loadSeconds * 1000,
+            "loadMilliseconds": loadSeconds * 1000, "isCompiled": session.usesCompiledForm,
+            "loadAndFirstPredictionMilliseconds": firstSeconds * 1000,
             "peakMemoryBytes": Benchmark.peakMemoryByteCount, "fallbacks": benchmark.fallbacks,
         ]
         if let programs { object["programs"] = ["built": programs.built, "cached": programs.cached] }

@@ -5,7 +5,10 @@ import Needletail
 @main
 enum Program {
     static var commands: [any Command.Type] {
-        [ClassifyCommand.self, PredictCommand.self, DescribeCommand.self, DevicesCommand.self, BenchCommand.self, TuneCommand.self]
+        [
+            ClassifyCommand.self, PredictCommand.self, DescribeCommand.self, CompileCommand.self, DevicesCommand.self, BenchCommand.self,
+            TuneCommand.self,
+        ]
     }
 
     static func main() {

@@ -245,6 +245,41 @@ final class CommandLineTests: XCTestCase {
         try assertFails(["tune", emotion], status: 1, mentions: "opencl", environment: ["OCL_ICD_VENDORS": folder.path])
     }
 
+    func testCompiledModelsPredictTheSame() throws {
+        let compiled = folder.appendingPathComponent("Emotion.mlmodelc")
+        for _ in 0..<2 {
+            let result = try Tool.run(["compile", emotion, "-o", compiled.path])
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertTrue(result.output.contains(compiled.path), result.output)
+        }
+        let words = ["\(photos)/face.png", "--backend", "cpu", "--top", "7"]
+        func labels(_ model: String) throws -> [Substring] {
+            let result = try Tool.run(["classify", model] + words)
+            XCTAssertEqual(result.status, 0, result.errors)
+            return result.output.split(separator: "\n").filter { $0.contains("%") }
+        }
+        XCTAssertEqual(try labels(emotion).count, 7)
+        XCTAssertEqual(try labels(compiled.path), try labels(emotion))
+        let bench = try XCTUnwrap(
+            try Tool.run(["bench", compiled.path, "--backend", "cpu", "--threads", "1", "--seconds", "0.01", "--json"]).objects().first)
+        XCTAssertEqual(bench["isCompiled"] as? Bool, true)
+        XCTAssertGreaterThan(try XCTUnwrap(bench["loadMilliseconds"] as? Double), 0)
+        // A damaged one says so and predicts from the model inside.
+        let file = compiled.appendingPathComponent("compiled.bin")
+        try Data(try Data(contentsOf: file).dropLast(1)).write(to: file)
+        XCTAssertEqual(try labels(compiled.path), try labels(emotion))
+        let described = try Tool.run(["describe", compiled.path])
+        XCTAssertTrue(described.output.contains("compiled.bin"), described.output)
+        let target = folder.appendingPathComponent("no.mlmodelc").path
+        try assertFails(["compile", emotion], status: 2, mentions: "--output")
+        try assertFails(["compile", emotion, "-o", folder.path + "/x"], status: 2, mentions: ".mlmodelc")
+        try assertFails(["compile", "-o", target], status: 2, mentions: "model")
+        try assertFails(["compile", emotion, "-o", target, "--precision", "half"], status: 2, mentions: "--precision")
+        try assertFails(["compile", "\(folder.path)/none.mlmodel", "-o", target], status: 1, mentions: "none.mlmodel")
+        try assertFails(["compile", emotion, "-o", "/proc/nope/x.mlmodelc"], status: 1, mentions: "x.mlmodelc")
+        XCTAssertFalse(FileManager.default.fileExists(atPath: target))
+    }
+
     func testVerifySaysWhatItFound() throws {
         let result = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "cpu", "--verify"])
         XCTAssertEqual(result.status, 0, result.errors)
@@ -261,7 +296,8 @@ final class CommandLineTests: XCTestCase {
 
     func testHelpEverywhere() throws {
         for arguments in [
-            ["--help"], ["tune", "--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"], ["devices", "--help"],
+            ["--help"], ["tune", "--help"], ["compile", "--help"], ["classify", "--help"], ["predict", "--help"], ["describe", "--help"],
+            ["devices", "--help"],
             ["bench", "--help"],
         ] {
             let result = try Tool.run(arguments)

@@ -166,6 +166,9 @@ final class CoreMLTests: XCTestCase {
         XCTAssertEqual(compiled.lastPathComponent, "Emotion.mlmodelc")
         let model = try MLModel(contentsOf: compiled)
         XCTAssertEqual(model.modelDescription.predictedFeatureName, "classLabel")
+        let onCPU = MLModelConfiguration()
+        onCPU.computeUnits = .cpuOnly
+        XCTAssertTrue(try MLModel(contentsOf: compiled, configuration: onCPU).session().usesCompiledForm)
         XCTAssertThrowsError(try MLModel.compileModel(at: URL(fileURLWithPath: "/nowhere/X.mlmodel")) as URL) { error in
             XCTAssertTrue((error as NSError).localizedDescription.contains("/nowhere/X.mlmodel"))
         }

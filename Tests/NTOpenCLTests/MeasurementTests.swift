@@ -182,7 +182,9 @@ final class MeasurementTests: XCTestCase {
         }
 
         private struct Fixed: Operator {
-            let value: Float
+            static let blank = Fixed(value: 0)
+            var value: Float
+            mutating func codeAttributes(_ coder: inout AttributeCoder) throws { try coder.float(&value) }
             func outputTypes(for inputs: [TensorType]) throws -> [TensorType] { [inputs[0]] }
             func evaluate(_ inputs: [Tensor]) throws -> [Tensor] {
                 [try Tensor(inputs[0].shape, [Float](repeating: value, count: inputs[0].count))]

@@ -1,4 +1,4 @@
-// What the machine is: instruction sets, caches, cores, aligned memory. No other code asks the processor.
+// What the machine is: instruction sets, caches, cores, aligned memory. No other code asks the processor. And what Linux has beyond C's library.
 #ifndef CNT_PLATFORM_H
 #define CNT_PLATFORM_H
 
@@ -47,6 +47,9 @@ int nt_usable_cores(void);
 /// Blocks of 2 MiB and more are aligned to 2 MiB and advised to be huge pages.
 void *nt_aligned_alloc(size_t alignment, size_t byte_count);
 void nt_aligned_free(void *memory);
+
+/// Lets two paths of one file system change places in one step. Returns 0, or the errno of what went wrong: EINVAL where the file system can't.
+int nt_exchange_paths(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,19 @@ extension ModelAsset {
         }
     }
 
+    /// The inputs of the graph for the default shapes, in order. Throws `FormatError` when there can be none.
+    package func graphInputs() throws -> [Value] {
+        guard let network else { throw FormatError(.unsupported, path: path, "models of type \(typeName) cannot be run; neural networks can") }
+        do {
+            var importer = try NeuralNetworkImporter(self, network: network, batch: 1)
+            return try importer.makeInputs()
+        } catch let error as FormatError {
+            throw error.at(path)
+        } catch let error as GraphError {
+            throw FormatError(.invalidModel, path: path, layer: error.layer, error.reason)
+        }
+    }
+
     /// The name of the graph output that holds a classifier's probabilities, or nil for other models.
     package func probabilitiesName(in graph: Graph) -> String? {
         type == .neuralNetworkClassifier ? graph.outputs.first.map { graph[$0].name } : nil

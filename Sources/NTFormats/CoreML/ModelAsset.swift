@@ -28,6 +28,8 @@ package struct ModelAsset: Sendable {
 
     /// The file's path; nil when the model came from memory.
     package let path: String?
+    /// The file's bytes; nil for a model inside another.
+    let bytes: ByteSlice?
     package let specificationVersion: Int
     package let isUpdatable: Bool
     /// The model's type, or nil when this reader does not know it.
@@ -63,13 +65,14 @@ package struct ModelAsset: Sendable {
 
     private init(_ bytes: ByteSlice, path: String?) throws {
         do {
-            try self.init(ProtobufMessage(bytes), path: path, depth: 0)
+            try self.init(ProtobufMessage(bytes), path: path, depth: 0, bytes: bytes)
         } catch let error as FormatError where error.kind == .malformed {
             throw FormatError(.malformed, layer: error.layer, "not a Core ML model, or a damaged one: \(error.reason)")
         }
     }
 
-    private init(_ message: ProtobufMessage, path: String?, depth: Int) throws {
+    private init(_ message: ProtobufMessage, path: String?, depth: Int, bytes: ByteSlice? = nil) throws {
+        self.bytes = bytes
         var (version, updatable, typeNumber) = (0, false, 0)
         var (descriptionBytes, body): (ByteSlice?, ByteSlice?) = (nil, nil)
         try message.forEachField { number, payload in

@@ -13,4 +13,9 @@ package enum OperatorCatalogue {
 
     /// The kinds of all operators, as `Operator.kind` has them.
     package static var kinds: [String] { all.map { $0.kind } }
+
+    private static let typesByKind = Dictionary(all.map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// The operator of a kind, or nil.
+    package static func type(ofKind kind: String) -> (any Operator.Type)? { typesByKind[kind] }
 }

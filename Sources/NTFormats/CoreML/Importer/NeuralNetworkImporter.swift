@@ -52,6 +52,12 @@ struct NeuralNetworkImporter {
         return builder.graph
     }
 
+    /// The graph's inputs for the default shapes.
+    mutating func makeInputs() throws -> [Value] {
+        try addInputs(shapes: [:])
+        return builder.graph.inputs.map { builder.graph[$0] }
+    }
+
     private func undefined(_ name: String, producer: String?) -> FormatError {
         let name = FormatError.shortened(name)
         guard let producer else { return failure("it reads '\(name)', which is no input and which no layer computes") }

@@ -6,7 +6,7 @@
 Every engine is a process of its own. They start one after another, their outputs are compared with onnxruntime's, and
 then they take turns for --rounds rounds, in an order that rotates; an engine whose turn it is not is stopped. What
 counts is the median of its best round, and the ratio to the fastest peer of the same precision in the same session.
---opencl compares the OpenCL backend with tinygrad's on the same device instead. Results go to
+--opencl compares the OpenCL backend with tinygrad's on the same device instead, and times first runs cold and warm. Results go to
 Benchmarks/results/NAME.json, NAME.md and NAME.svg. See Benchmarks/README.md.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+import first_runs
 import report
 from peers import contestants
 from peers.contestants import Contestant
@@ -105,6 +106,22 @@ class Session:
             self.expected = found.reshape(self.arguments.batch, -1)[0]
         return agreement(contestant, found, self.expected)
 
+    def first_runs(self, network: str, threads: int) -> dict:
+        """Cold and warm starts of the engines on OpenCL: name to milliseconds."""
+        results = {}
+        for contestant in self.chosen:
+            if contestant.scale or contestant == contestants.SGEMM:
+                continue
+            model = contestants.model_file(contestant, self.arguments.networks, network, 1)
+            image = self.arguments.networks / f"{network}.input.npy"
+            try:
+                results[contestant.name] = first_runs.measure(
+                    contestant, self.arguments.needletail, model, image, threads, self.scratch, self.arguments.start_timeout)
+            except PeerFailure as failure:
+                print(failure, file=sys.stderr, flush=True)
+                results[contestant.name] = {"failure": str(failure).splitlines()[0]}
+        return results
+
     def measure(self, network: str, threads: int) -> dict:
         """All engines on one network: name to facts and rounds."""
         self.image = self.arguments.networks / f"{network}.input.npy"
@@ -164,6 +181,16 @@ def machine() -> dict:
             "system": f"{platform.system()} {platform.release()}", "load_before": os.getloadavg()[0]}
 
 
+def opencl_device(program: Path) -> dict:
+    """The device that both engines take: the only one, so that there is no doubt. Raises SystemExit otherwise."""
+    found = json.loads(subprocess.run([str(program), "devices", "--json"], capture_output=True, text=True, check=True).stdout)
+    devices = found["opencl"]
+    if len(devices) != 1:
+        listed = ", ".join(f"{device['name']} ({device['platform']})" for device in devices) or found.get("openclReason", "none")
+        raise SystemExit(f"--opencl needs exactly one OpenCL device; let OCL_ICD_VENDORS name a folder with one driver's .icd file. Found: {listed}")
+    return {key: devices[0][key] for key in ("name", "platform", "driver", "version")}
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", type=Path, help="the folder that make_networks.py wrote")
@@ -172,7 +199,7 @@ def parse() -> argparse.Namespace:
     names = [contestant.name for contestant in contestants.PEER_CONTESTANTS]
     parser.add_argument("--peers", nargs="*", choices=names, default=names, help="onnxruntime always takes part")
     parser.add_argument("--only", nargs="+", help="networks (default: all in networks.json)")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--threads", type=int, nargs="+", help="(default: 1 2; with --opencl one per core, which is what drivers take)")
     parser.add_argument("--precision", nargs="+", choices=["float32", "float32-winograd", "bfloat16"],
                         default=["float32", "float32-winograd", "bfloat16"],
                         help="Needletail's precisions")
@@ -185,10 +212,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--quiet", type=float, default=0, metavar="SECONDS",
                         help="wait up to so long before each turn until other programs use less than a tenth of the machine")
     parser.add_argument("--peak", type=float, help="measured peak of one core in GFLOP/s, for percentages")
-    parser.add_argument("--opencl", action="store_true")
+    parser.add_argument("--opencl", action="store_true",
+                        help="compare on the first OpenCL device of the drivers that OCL_ICD_VENDORS names")
     parser.add_argument("--results", type=Path, default=ROOT / "results")
     parser.add_argument("--name", help="of the result files (default: cpu or opencl, with the batch)")
     arguments = parser.parse_args()
+    arguments.threads = arguments.threads or ([os.cpu_count()] if arguments.opencl else [1, 2])
     if arguments.rounds < 7:
         print("fewer than seven rounds: good for a try, not for a result", file=sys.stderr)
     if not arguments.peers_only and not arguments.needletail.exists():
@@ -216,6 +245,8 @@ def main() -> int:
     record = {"date": datetime.date.today().isoformat(), "machine": machine(), "batch": arguments.batch,
               "rounds": arguments.rounds, "seconds": arguments.seconds, "opencl": arguments.opencl, "peak": arguments.peak,
               "networks": {name: networks[name] for name in names}, "results": []}
+    if arguments.opencl and not arguments.peers_only:
+        record["device"] = opencl_device(arguments.needletail)
     failed = False
     with tempfile.TemporaryDirectory() as scratch:
         session = Session(arguments, choose(arguments), Path(scratch))
@@ -223,7 +254,11 @@ def main() -> int:
             for network in names:
                 engines = session.measure(network, threads)
                 failed = failed or any("failure" in facts for facts in engines.values())
-                record["results"].append({"network": network, "threads": threads, "engines": engines})
+                entry = {"network": network, "threads": threads, "engines": engines}
+                if arguments.opencl and not arguments.peers_only:
+                    entry["first_runs"] = session.first_runs(network, threads)
+                    failed = failed or any("failure" in facts for facts in entry["first_runs"].values())
+                record["results"].append(entry)
                 print(report.progress(network, threads, engines), flush=True)
     record["machine"]["load_after"] = os.getloadavg()[0]
     kind = "opencl" if arguments.opencl else "cpu"
@@ -231,6 +266,8 @@ def main() -> int:
     arguments.results.mkdir(parents=True, exist_ok=True)
     (arguments.results / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     report.write(record, arguments.results, name)
+    for line in report.opencl_summary(record):
+        print(line)
     print(f"wrote {arguments.results / name}.md, .json and .svg")
     return 1 if failed else 0
 

@@ -112,6 +112,65 @@ def arithmetic(record: dict, threads: int) -> str:
     return f"### GFLOP/s, {plural(threads)}\n\n" + table(["GFLOP/s", peak_name, *names], rows) + "\n"
 
 
+#: The engines of `compare.py --opencl`.
+OPENCL, TINYGRAD, CPU = "needletail-opencl", "tinygrad-opencl", "needletail"
+#: The networks whose mean is held against tinygrad.
+SMALL = ("mobilenet_v1", "mobilenet_v2", "mini_xception")
+
+
+def opencl_ratios(record: dict, threads: int) -> list[list]:
+    """Per network: its name, our ms on the device, how many times as fast as tinygrad, how many times our CPU backend's time. The
+    last rows are geometric means, over SMALL and over all networks that have both."""
+    rows = []
+    for entry in record["results"]:
+        engines = finished(entry["engines"])
+        if entry["threads"] == threads and {OPENCL, TINYGRAD, CPU} <= engines.keys():
+            ms = best(engines[OPENCL])
+            rows.append([entry["network"], ms, best(engines[TINYGRAD]) / ms, ms / best(engines[CPU])])
+    if not rows:
+        return []
+    groups = [("geometric mean", rows)]
+    small = [row for row in rows if row[0] in SMALL]
+    if small and len(small) < len(rows):
+        groups.insert(0, (f"geometric mean of {', '.join(row[0] for row in small)}", small))
+    return rows + [[title, None, *(geometric_mean([row[column] for row in group]) for column in (2, 3))] for title, group in groups]
+
+
+def opencl_summary(record: dict) -> list[str]:
+    """Lines for the terminal; none for a session without OpenCL."""
+    lines = []
+    for threads in dict.fromkeys(entry["threads"] for entry in record["results"]):
+        for name, ms, speed, share in opencl_ratios(record, threads):
+            shown = f" {ms:.3f} ms," if ms is not None else ""
+            lines.append(f"{name}, {plural(threads)}:{shown} {speed:.2f} times as fast as tinygrad, {share:.2f} times the CPU backend's time")
+    return lines
+
+
+def opencl(record: dict) -> str:
+    """Ratios and first runs of a session on OpenCL."""
+    text = []
+    for threads in dict.fromkeys(entry["threads"] for entry in record["results"]):
+        rows = [[name, "" if ms is None else f"{ms:.3f}", f"{speed:.2f}", f"{share:.2f}"]
+                for name, ms, speed, share in opencl_ratios(record, threads)]
+        if rows:
+            header = ["", "Needletail, ms", "times as fast as tinygrad", f"times the CPU backend's time, {plural(threads)}"]
+            text.append(f"### OpenCL, {plural(threads)}\n\nBest rounds.\n\n" + table(header, rows))
+    rows = []
+    for entry in record["results"]:
+        for name, runs in entry.get("first_runs", {}).items():
+            if "failure" in runs:
+                continue
+            cold, warm = runs["cold"], runs["warm"]
+            programs = [("" if run["programs"] is None else f"{run['programs']['built']} / {run['programs']['cached']}") for run in (cold, warm)]
+            rows.append([entry["network"], name, f"{cold['first_ms']:.0f}", programs[0], f"{warm['first_ms']:.0f}", programs[1],
+                         f"{warm['latency_ms']:.3f}"])
+    if rows:
+        header = ["network", "engine", "first run, empty caches: ms", "built / cached", "next start: ms", "built / cached", "latency then, ms"]
+        text.append("### First runs\n\nFrom opening the model to the first prediction; programs compiled from source and taken from the "
+                    "cache. Caches are the engine's own and PoCL's.\n\n" + table(header, rows))
+    return "\n".join(text)
+
+
 def latency(record: dict) -> str:
     """Percentiles, rate, load and memory of every engine."""
     rows = []
@@ -149,6 +208,10 @@ def markdown(record: dict, name: str) -> str:
         f"![Times]({name}.svg)\n",
         "## Times\n\nMedian of the best round; in brackets the median over all rounds.\n",
     ]
+    if record["opencl"]:
+        if "device" in record:
+            text.append("Device: {name}, {platform}, driver {driver}.\n".format(**record["device"]))
+        text.append(opencl(record))
     text += [times(record, count, group) for group in GROUPS for count in threads]
     text += ["## Arithmetic\n", *(arithmetic(record, count) for count in threads)]
     text += ["## Latency, loading, memory\n",

@@ -11,6 +11,7 @@ public enum PackageInfo {
             "NEEDLETAIL_OPENCL",
             "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device), shared=on|off (memory), replay=on|off (launches)"
         ),
+        ("POCL_CACHE_DIR", "where PoCL keeps what it compiles; read to tell why PoCL offers no device"),
         ("XDG_CACHE_HOME", "where caches live (default ~/.cache); OpenCL programs go to needletail/ inside it"),
     ]
 }

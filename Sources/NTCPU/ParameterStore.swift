@@ -8,6 +8,10 @@ final class ParameterStore: @unchecked Sendable {
     private var buffers: [TensorBuffer] = []
     private var tensors: [Tensor] = []
     private let packedWeights: (any PackedWeights)?
+    /// Memory in huge pages that packed weights share, and what of it is taken.
+    private var slab: TensorBuffer?
+    private var slabCount = 0
+    private var packedCount = 0
     private var zeroCount = 0
     private var zeroPointer: UnsafePointer<Float>?
 
@@ -49,11 +53,25 @@ final class ParameterStore: @unchecked Sendable {
         _ constant: Tensor, recipe: String, byteCount: Int, by pack: (TensorReader, UnsafeMutableRawPointer) throws -> Void
     ) throws -> UnsafeRawPointer {
         if let stored = packedWeights?.stored(constant, recipe: recipe, byteCount: byteCount) { return stored }
-        let buffer = try TensorBuffer(byteCount: byteCount)
+        let buffer = try packedMemory(byteCount)
         try pack(TensorReader(constant), buffer.base)
         buffers.append(buffer)
         packedWeights?.record(constant, recipe: recipe, byteCount: byteCount, buffer: buffer)
         return UnsafeRawPointer(buffer.base)
+    }
+
+    /// Slabs hold two huge pages. Those that are not touched take no memory.
+    private static let slabByteCount = 4 << 20
+
+    /// Memory for packed weights, aligned to 64 bytes. Once there are some, small blocks lie in slabs: with huge pages they are made ready in fewer steps,
+    /// and read with fewer entries of the processor's address tables.
+    private func packedMemory(_ byteCount: Int) throws -> TensorBuffer {
+        packedCount += byteCount
+        guard packedCount > Self.slabByteCount / 4, byteCount <= Self.slabByteCount / 4 else { return try TensorBuffer(byteCount: byteCount) }
+        if slab == nil || slabCount + byteCount > Self.slabByteCount { (slab, slabCount) = (try TensorBuffer(byteCount: Self.slabByteCount), 0) }
+        guard let slab else { return try TensorBuffer(byteCount: byteCount) }
+        defer { slabCount += (byteCount + 63) / 64 * 64 }
+        return TensorBuffer(borrowing: UnsafeRawBufferPointer(start: slab.base + slabCount, count: byteCount), owner: slab)
     }
 
     /// At least `count` zeros, shared by all who ask.

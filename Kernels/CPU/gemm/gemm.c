@@ -121,7 +121,7 @@ static void pack_pairs(
         const uint32_t slot = nt_bfloat16_bits(source[0]) | (single ? 0 : (uint32_t)nt_bfloat16_bits(source[depth_stride]) << 16);
         memcpy(packed + j, &slot, sizeof slot);
     }
-    memset(packed + columns, 0, (width - columns) * sizeof(float));
+    if (columns < width) memset(packed + columns, 0, (width - columns) * sizeof(float));
 }
 
 static void pack_panels_of_pairs(
@@ -164,7 +164,7 @@ void nt_gemm_pack(
                 const size_t t = taps_inside ? (from + i) % taps : (from + i) / depth;
                 const size_t k = taps_inside ? (from + i) / taps : (from + i) % depth;
                 rows[i] = packed + (t * depth + k) * width;
-                memset(rows[i] + columns, 0, (width - columns) * sizeof(float));
+                if (columns < width) memset(rows[i] + columns, 0, (width - columns) * sizeof(float));
                 if (consecutive) continue;
                 for (size_t j = 0; j < columns; j++) rows[i][j] = source[j * column_stride + t * tap_stride + k * depth_stride];
             }

@@ -113,15 +113,18 @@ public final class MLModel: NSObject, @unchecked Sendable {
 
     /// Predicts for each provider of a batch, in order, with options.
     ///
-    /// Providers of images and arrays of the model's default sizes run together, see `Session.run(batch:)`.
+    /// Providers of images and arrays of the model's default sizes run together, and images are brought to the network's form while others are run.
+    /// Providers are asked in the batch's order, one at a time, from any thread.
     public func predictions(from batch: any MLBatchProvider, options: MLPredictionOptions) throws -> any MLBatchProvider {
         let session = try session()
-        let inputs = try (0..<batch.count).map { index -> [String: Needletail.Tensor] in
-            let (images, tensors) = try features(from: batch.features(at: index))
-            return try MLModel.translating(.generic) { try session.tensors(of: images).merging(tensors) { image, _ in image } }
+        let source = BatchSource(batch)
+        var providers: [any MLFeatureProvider] = []
+        try MLModel.translating(.generic) {
+            try session.runEach(
+                of: batch.count, inputs: { try self.features(from: source.features(at: $0)) },
+                deliver: { providers.append(try self.wrap($0, options: options)) })
         }
-        let values = try MLModel.translating(.generic) { try session.run(batch: inputs) }
-        return MLArrayBatchProvider(array: try values.map { try wrap($0, options: options) })
+        return MLArrayBatchProvider(array: providers)
     }
 
     /// The outputs' names in the file's order.
@@ -260,6 +263,16 @@ public final class MLModel: NSObject, @unchecked Sendable {
         let provider: any MLFeatureProvider
 
         init(_ provider: any MLFeatureProvider) { self.provider = provider }
+    }
+
+    /// Lends a batch's providers to one thread at a time.
+    private final class BatchSource: @unchecked Sendable {
+        private let batch: any MLBatchProvider
+        private let lock = NSLock()
+
+        init(_ batch: any MLBatchProvider) { self.batch = batch }
+
+        func features(at index: Int) -> any MLFeatureProvider { lock.withLock { batch.features(at: index) } }
     }
 
     /// Calls `body` and turns the engine's errors into `MLModelError`.

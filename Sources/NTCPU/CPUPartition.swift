@@ -70,7 +70,7 @@ final class CPUPartition: CompiledPartition, @unchecked Sendable {
         for (buffer, index) in outputBuffers { state.pointers[buffer] = outputs[index].baseAddress?.assumingMemoryBound(to: Float.self) }
         state.program.seconds = profile == nil ? nil : state.seconds
         if profile != nil { state.seconds.update(repeating: 0, count: program.count) }
-        let code = withUnsafePointer(to: program) { nt_program_run($0, &state.program, pool.handle) }
+        let code = withUnsafePointer(to: program) { nt_program_run($0, &state.program, state.usesOneThread ? nil : pool.handle) }
         guard code == 0 else {
             let step = steps[min(state.program.failed_step, steps.count - 1)]
             throw GraphError(

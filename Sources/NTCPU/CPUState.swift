@@ -10,6 +10,7 @@ final class CPUState: PartitionState {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
     let seconds: UnsafeMutablePointer<Double>
     var program: nt_program_state
+    var usesOneThread = false
 
     init(arenaCount: Int, scratchCount: Int, scratchStride: Int, bufferCount: Int, stepCount: Int) throws {
         arenaBuffer = try TensorBuffer(byteCount: arenaCount * 4)

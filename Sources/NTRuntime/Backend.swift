@@ -56,7 +56,17 @@ extension CompiledPartition {
 }
 
 /// What one run at a time owns: an arena, bindings, queues.
-package protocol PartitionState: AnyObject {}
+package protocol PartitionState: AnyObject {
+    /// Keeps runs on the caller's thread, where the backend has threads of its own to share them with. Results are the same.
+    var usesOneThread: Bool { get set }
+}
+
+extension PartitionState {
+    package var usesOneThread: Bool {
+        get { false }
+        set {}
+    }
+}
 
 /// One step of a compiled partition.
 package struct StepDescription: Sendable {

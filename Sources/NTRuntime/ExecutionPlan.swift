@@ -222,6 +222,11 @@ package final class ExecutionState: @unchecked Sendable {
     let hostValues: [TensorBuffer]
     var bindings: [Binding]
 
+    /// Keeps runs on the caller's thread: for callers that run several states at once. Results are the same.
+    package var usesOneThread = false {
+        didSet { for state in partitionStates { state.usesOneThread = usesOneThread } }
+    }
+
     init(
         partitionStates: [any PartitionState], hostValues: [TensorBuffer], inputs: [TensorBuffer], outputs: [TensorBuffer],
         bindings: [Binding]

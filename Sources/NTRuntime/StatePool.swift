@@ -9,11 +9,16 @@ package final class StatePool: Sendable {
 
     /// Runs `body` with a state that no one else holds.
     package func withState<Result>(_ body: (ExecutionState) throws -> Result) throws -> Result {
-        let state = try idle.withLock { $0.popLast() } ?? plan.makeState()
-        defer {
-            plan.discardStaged(state)
-            idle.withLock { $0.append(state) }
-        }
+        let state = try borrow()
+        defer { giveBack(state) }
         return try body(state)
+    }
+
+    /// A state that no one else holds until it is given back.
+    package func borrow() throws -> ExecutionState { try idle.withLock { $0.popLast() } ?? plan.makeState() }
+
+    package func giveBack(_ state: ExecutionState) {
+        plan.discardStaged(state)
+        idle.withLock { $0.append(state) }
     }
 }

@@ -62,79 +62,73 @@ public final class ImageClassifier: Sendable {
         }
     }
 
-    /// Classifies many files, `Session.maximumBatchCount` at a time; each result, or the error in its place, in order. The files of one part are decoded
-    /// and resized concurrently, then run together.
+    /// Classifies many files; each result, or the error in its place, in order. While some threads decode and resize, others run the network on the files
+    /// before, several at a time; the session's thread count bounds them all, and memory does not grow with the number of files. A task cancelled
+    /// meanwhile finds errors of code `cancelled` in the places of files not begun.
     public func classify(imagesAt urls: [URL], top: Int = 5) -> [Result<[Classification], any Error>] {
-        var results: [Result<[Classification], any Error>] = []
-        results.reserveCapacity(urls.count)
-        for start in stride(from: 0, to: urls.count, by: Session.maximumBatchCount) {
-            let part = Array(urls[start..<min(urls.count, start + Session.maximumBatchCount)])
-            results += classify(part: part, top: top)
+        ImageClassifier.results(urls.count, of: pipeline(urls, top: top))
+    }
+
+    /// Classifies many files off the caller's thread, see `classify(imagesAt:top:)`.
+    public func classify(imagesAt urls: [URL], top: Int = 5) async -> [Result<[Classification], any Error>] {
+        let pipeline = pipeline(urls, top: top)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(returning: ImageClassifier.results(urls.count, of: pipeline)) }
+            }
+        } onCancel: {
+            pipeline.cancel()
         }
+    }
+
+    /// Classifies many files and calls `body` for each in order, on the caller's thread, as soon as its result is there. What `body` throws ends the
+    /// work and is thrown.
+    public func classify(
+        imagesAt urls: [URL], top: Int = 5, each body: (_ index: Int, Result<[Classification], any Error>) throws -> Void
+    ) rethrows {
+        try pipeline(urls, top: top).run(body)
+    }
+
+    private static func results(_ count: Int, of pipeline: BatchPipeline<[Classification]>) -> [Result<[Classification], any Error>] {
+        var results: [Result<[Classification], any Error>] = []
+        results.reserveCapacity(count)
+        pipeline.run { _, result in results.append(result) }
         return results
     }
 
-    /// One part: every file is prepared concurrently, the sound ones run together.
-    private func classify(part: [URL], top: Int) -> [Result<[Classification], any Error>] {
-        guard part.count > 1, let entry = session.batchedPlan(part.count) else {
-            return part.map { url in Result { try classify(imageAt: url, top: top) } }
-        }
-        do {
-            return try entry.withState { state in
-                let failures = Failures(count: part.count)
-                for (index, id) in entry.plan.graph.inputs.enumerated() {
-                    let (value, buffer) = (entry.plan.graph[id], state.inputs[index])
-                    guard value.name == input else {
+    private func pipeline(_ urls: [URL], top: Int) -> BatchPipeline<[Classification]> {
+        session.pipeline(
+            count: urls.count, isWhole: false,
+            prepare: { [self] index, place in
+                let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: urls[index]) }
+                let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
+                for (number, id) in place.entry.plan.graph.inputs.enumerated() {
+                    let value = place.entry.plan.graph[id]
+                    if value.name == input {
+                        try session.prepare(request, input: number, in: place.entry, place.state, batchIndex: place.element)
+                    } else {
                         // Other inputs are left out, which only optional ones may be.
-                        for place in part.indices { try session.fill(buffer, with: nil, input: value, place: place, of: part.count) }
-                        continue
-                    }
-                    DispatchQueue.concurrentPerform(iterations: part.count) { place in
-                        failures.record(place) {
-                            let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: part[place]) }
-                            let request = ImageRequest(source: image, cropAndScale: cropAndScale.imageOption)
-                            try session.prepare(request, input: index, in: entry, state, batchIndex: place)
-                        }
+                        try session.fill(place.state.inputs[number], with: nil, input: value, place: place.element, of: place.count)
                     }
                 }
-                try session.execute(entry, state)
-                return part.indices.map { place in
-                    if let error = failures.error(at: place) { return .failure(error) }
-                    return Result { try session.probabilities(entry, state, element: place, of: part.count).prefix(max(0, top)).map { $0 } }
-                }
-            }
-        } catch {
-            return part.map { _ in .failure(error) }
-        }
-    }
-
-    /// Errors of concurrent work, one slot each.
-    private final class Failures: @unchecked Sendable {
-        private let lock = NSLock()
-        private var errors: [(any Error)?]
-
-        init(count: Int) { errors = Array(repeating: nil, count: count) }
-
-        func record(_ index: Int, _ body: () throws -> Void) {
-            do { try body() } catch { lock.withLock { errors[index] = error } }
-        }
-
-        func error(at index: Int) -> (any Error)? { lock.withLock { errors[index] } }
+                return nil
+            },
+            collect: { [self] in try session.probabilities($0.entry, $0.state, element: $0.element, of: $0.count, top: top) })
     }
 
     /// Classifies anything that lends pixels.
     package func classify(_ source: any PixelSource, top: Int) throws -> [Classification] {
         let request = ImageRequest(source: source, cropAndScale: cropAndScale.imageOption)
         return try session.withImages([input: request], tensors: [:]) { entry, state in
-            try session.probabilities(entry, state).prefix(max(0, top)).map { $0 }
+            try session.probabilities(entry, state, top: top)
         }
     }
 }
 
 extension Session {
-    /// The classes of one element of a run of `elementCount`, most probable first; equals in the order of the model's labels, NaN last.
+    /// The `top` best classes of one element of a run of `elementCount`, most probable first; equals in the order of the model's labels, NaN last.
     package func probabilities(
-        _ entry: PlanEntry, _ state: ExecutionState, element: Int = 0, of elementCount: Int = 1
+        _ entry: PlanEntry, _ state: ExecutionState, element: Int = 0, of elementCount: Int = 1, top: Int = .max
     ) throws -> [Classification] {
         guard model.asset.probabilitiesName(in: entry.plan.graph) != nil, let output = entry.plan.graph.outputs.first else {
             throw NeedletailError(.unsupportedModel, "\(model.name): the model is no classifier")
@@ -147,6 +141,6 @@ extension Session {
             if values[a].isNaN || values[b].isNaN { return values[a].isNaN == values[b].isNaN ? a < b : values[b].isNaN }
             return values[a] == values[b] ? a < b : values[a] > values[b]
         }
-        return order.map { Classification(label: labels[$0].description, confidence: values[$0]) }
+        return order.prefix(max(0, top)).map { Classification(label: labels[$0].description, confidence: values[$0]) }
     }
 }

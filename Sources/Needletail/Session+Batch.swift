@@ -1,3 +1,5 @@
+import Foundation
+import NTCPU
 import NTFormats
 import NTGraph
 import NTRuntime
@@ -7,6 +9,9 @@ extension Session {
     /// The most images of one run; longer batches are cut into several.
     public static let maximumBatchCount = 32
 
+    /// Elements of a part on the CPU when there are many parts: enough to read weights rarely, few enough for the cache and for threads to end together.
+    private static let partCount = 8
+
     /// Runs the model once for each element of `batch` and returns the outputs in order.
     ///
     /// Elements whose inputs all have the default shapes run together, up to `maximumBatchCount` at a time, when the model's inputs and
@@ -14,24 +19,64 @@ extension Session {
     public func run(batch: [[String: Tensor]]) throws -> [[String: FeatureValue]] {
         var results: [[String: FeatureValue]] = []
         results.reserveCapacity(batch.count)
-        var start = 0
-        while start < batch.count {
-            let count = min(Session.maximumBatchCount, batch.count - start)
-            let part = Array(batch[start..<(start + count)])
-            if count > 1, let entry = try batchedPlan(count, for: part) {
-                results += try runTogether(part, entry)
-            } else {
-                for inputs in part { results.append(try run(inputs) as [String: FeatureValue]) }
-            }
-            start += count
-        }
+        try runEach(of: batch.count, inputs: { ([:], batch[$0]) }, deliver: { results.append($0) })
         return results
     }
 
-    /// The plan for `count` runs at once, or nil when the model cannot be batched or an input has another shape than the default.
-    private func batchedPlan(_ count: Int, for part: [[String: Tensor]]) throws -> PlanEntry? {
-        for inputs in part where try PlanKey(model, tensors: inputs) != .standard { return nil }
-        return batchedPlan(count)
+    /// Runs the model for each of `count` elements and delivers the outputs in order, on the caller's thread. `inputs` gives an element's pictures and
+    /// tensors; it is called from several threads, for different elements at once. Throws the first element's error, after which no more are run.
+    package func runEach(
+        of count: Int, inputs: @escaping @Sendable (Int) throws -> (images: [String: ImageRequest], tensors: [String: Tensor]),
+        deliver: ([String: FeatureValue]) throws -> Void
+    ) throws {
+        let pipeline = pipeline(
+            count: count, isWhole: count <= Session.maximumBatchCount,
+            prepare: { [self] index, place -> [String: FeatureValue]? in
+                let (images, tensors) = try inputs(index)
+                guard try PlanKey(model, images: images, tensors: tensors) == .standard else { return try run(images: images, tensors: tensors) }
+                try self.prepare(images: images, tensors: tensors, at: place.element, of: place.count, in: place.entry, place.state)
+                return nil
+            },
+            collect: { [self] in try outputs($0.entry, $0.state, element: $0.element, of: $0.count) })
+        try pipeline.run { _, result in try deliver(result.get()) }
+    }
+
+    /// Work on `count` elements, cut into parts: of the whole when `isWhole`, so that batches of one size use one plan, else of few.
+    func pipeline<Output: Sendable>(
+        count: Int, isWhole: Bool, prepare: @escaping @Sendable (Int, BatchPipeline<Output>.Place) throws -> Output?,
+        collect: @escaping @Sendable (BatchPipeline<Output>.Place) throws -> Output
+    ) -> BatchPipeline<Output> {
+        let onDevice = backend.name == "opencl"
+        let threads = (backend as? CPUBackend)?.threadCount ?? configuration.threadCount ?? ProcessInfo.processInfo.activeProcessorCount
+        var partCount = count
+        if onDevice {
+            // Parts of one size, so that one plan serves all.
+            let parts = max(1, (count + Session.maximumBatchCount - 1) / Session.maximumBatchCount)
+            partCount = (count + parts - 1) / parts
+        } else if !isWhole {
+            let most = max(1, min(Session.partCount, 2 * Session.maximumBatchCount / (threads + 1)))
+            partCount = count >= 2 * most * threads ? most : 1
+        }
+        let parts = partCount > 1 ? batchedPlan(partCount) : nil
+        return BatchPipeline(
+            BatchPipeline.Work(
+                count: count, partCount: parts == nil ? 1 : partCount, parts: parts ?? defaultPlan, singles: defaultPlan,
+                threadCount: onDevice ? max(2, threads) : threads, openCount: onDevice ? 2 : threads + 1, sharesThreads: !onDevice,
+                prepare: prepare, run: { [self] entry, state in try execute(entry, state) }, collect: collect))
+    }
+
+    /// Writes one element's inputs, all of the default shapes, as element `element` of `count`.
+    private func prepare(
+        images: [String: ImageRequest], tensors: [String: Tensor], at element: Int, of count: Int, in entry: PlanEntry, _ state: ExecutionState
+    ) throws {
+        for (index, id) in entry.plan.graph.inputs.enumerated() {
+            let value = entry.plan.graph[id]
+            if let image = images[value.name] {
+                try prepare(image, input: index, in: entry, state, batchIndex: element)
+            } else {
+                try fill(state.inputs[index], with: tensors[value.name], input: value, place: element, of: count)
+            }
+        }
     }
 
     /// The plan for `count` runs at once; nil when the graph cannot be built for a batch, or its inputs or outputs do not all lead with N. A model that
@@ -50,18 +95,5 @@ extension Session {
         }
         runsSingly.set()
         return nil
-    }
-
-    private func runTogether(_ part: [[String: Tensor]], _ entry: PlanEntry) throws -> [[String: FeatureValue]] {
-        try entry.withState { state in
-            for (index, id) in entry.plan.graph.inputs.enumerated() {
-                for (place, inputs) in part.enumerated() {
-                    let value = entry.plan.graph[id]
-                    try fill(state.inputs[index], with: inputs[value.name], input: value, place: place, of: part.count)
-                }
-            }
-            try execute(entry, state)
-            return try part.indices.map { try outputs(entry, state, element: $0, of: part.count) }
-        }
     }
 }

@@ -28,24 +28,31 @@ enum ClassifyCommand: Command {
         let classifier = try ImageClassifier(try CommonFlags.session(model, configuration), cropAndScale: crop)
         if !asJSON { try Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
-        // Few images run one by one, so that each shows its own time; many run together.
-        let partCount = images.count > 8 ? Session.maximumBatchCount : 1
-        for start in stride(from: 0, to: images.count, by: partCount) {
-            let part = Array(images[start..<min(images.count, start + partCount)])
-            if partCount > 1 { Console.progress("\(start) of \(images.count)") }
-            let before = ContinuousClock.now
-            let results = classifier.classify(imagesAt: Array(files[start..<(start + part.count)]), top: top)
-            let milliseconds = (ContinuousClock.now - before) / .milliseconds(1) / Double(part.count)
+        func report(_ path: String, _ result: Result<[Classification], any Error>, milliseconds: Double) throws {
+            switch result.flatMap({ predictions in Result { try finite(predictions, path: path) } }) {
+            case .success(let predictions):
+                try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
+            case .failure(let error):
+                failed = true
+                if asJSON { try Console.print(Console.json(["image": path, "error": String(describing: error)])) }
+                Console.complain(String(describing: error))
+            }
+        }
+        let start = ContinuousClock.now
+        if images.count > 8 {
+            // Many run together; the time shown is that of all so far, each.
+            try classifier.classify(imagesAt: files, top: top) { index, result in
+                Console.progress(nil)
+                try report(images[index], result, milliseconds: (ContinuousClock.now - start) / .milliseconds(1) / Double(index + 1))
+                Console.progress("\(index + 1) of \(images.count)")
+            }
             Console.progress(nil)
-            for (path, result) in zip(part, results) {
-                switch result.flatMap({ predictions in Result { try finite(predictions, path: path) } }) {
-                case .success(let predictions):
-                    try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
-                case .failure(let error):
-                    failed = true
-                    if asJSON { try Console.print(Console.json(["image": path, "error": String(describing: error)])) }
-                    Console.complain(String(describing: error))
-                }
+        } else {
+            // Few run one by one, so that each shows its own time.
+            for (path, file) in zip(images, files) {
+                let before = ContinuousClock.now
+                let result = Result { try classifier.classify(imageAt: file, top: top) }
+                try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1))
             }
         }
         if !asJSON, let line = CommonFlags.verification(classifier.session) { try Console.print(line) }

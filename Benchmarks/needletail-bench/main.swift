@@ -5,6 +5,8 @@ let usage = """
 
       kernels M N K        every GEMM kernel on C[M][N] = A[M][K] B[K][N], and OpenBLAS's: time, GFLOP/s, percent of the peak; an arrow
                            marks the chosen one
+      choice [NETWORK...]  the chosen kernel against the fastest, for every matrix product of the benchmark networks; fails when one is
+                           more than 10 % behind
       peak                 multiply-adds a second of one core, by instruction set
       layers NETWORK [--threads N] [--seconds S]
                            one of the benchmark networks on the cpu backend, step by step; `layers all` gives totals
@@ -16,6 +18,7 @@ struct UsageError: Error { let message: String }
 func run(_ arguments: [String]) throws {
     switch arguments.first {
     case "kernels": try KernelTable.run(Array(arguments.dropFirst()))
+    case "choice": try ChoiceTable.run(Array(arguments.dropFirst()))
     case "peak": Peak.printAll()
     case "layers": try LayerTable.run(Array(arguments.dropFirst()))
     case "--help", "-h", "help": print(usage)

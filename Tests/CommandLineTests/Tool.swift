@@ -23,10 +23,14 @@ struct Tool {
         return bundle.appendingPathComponent("needletail")
     }
 
-    /// - Parameter output: a file or device that takes standard output instead of `Result.output`.
-    static func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], output: String? = nil) throws -> Result {
+    /// - Parameters:
+    ///   - output: a file or device that takes standard output instead of `Result.output`.
+    ///   - program: another program than `needletail`.
+    static func run(
+        _ arguments: [String], input: String? = nil, environment: [String: String] = [:], output: String? = nil, program: URL = Tool.executable
+    ) throws -> Result {
         let process = Process()
-        process.executableURL = executable
+        process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -26,11 +26,15 @@ static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 // code has no fused multiply-add to count on.
 static double vector_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 16 ? 1.0 : kernel->lanes == 8 ? 0.55 : 0.75; }
 
+// Cycles of one number of A spread over a vector. A 512-bit multiply-add reads it as an operand of its own; a 256-bit tile takes each
+// into a register, and a tall one waits for that.
+static double broadcast_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 8 ? 0.64 : 0.5; }
+
 // Cycles of a tile of r rows and v vectors over depth k: the multiply-adds or the loads, whichever take longer (one load a
 // broadcast, one a vector of B, two loads a cycle), with a share of the shorter for what does not overlap; then the stores.
 static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t k) {
     const double multiplies = (double)(r * v) * vector_cost(kernel);
-    const double loads = 0.5 * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
+    const double loads = broadcast_cost(kernel) * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
     const double latency = 4.0;  // each sum waits for its last multiply-add
     double step = multiplies > loads ? multiplies + 0.1 * loads : loads + 0.1 * multiplies;
     if (step < latency) step = latency;

@@ -72,6 +72,13 @@ def timed(run: Callable[[], None], seconds: float) -> str:
     return f"{median:.6f} {low:.6f} {len(durations)} {high:.6f} {highest:.6f}"
 
 
+def serve(run: Callable[[], None]) -> None:
+    """Says `ready` and answers line by line until standard input ends."""
+    print("ready", file=ANSWERS, flush=True)
+    for line in sys.stdin:
+        print(timed(run, float(line)), file=ANSWERS, flush=True)
+
+
 def main(engine: Engine) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
@@ -95,6 +102,4 @@ def main(engine: Engine) -> None:
         arguments.report.write_text(json.dumps({
             "engine": engine.name, "version": engine.version, "load_and_first_ms": first * 1e3,
             "resident_before_load": resident, "resident_peak": memory("VmHWM")}))
-    print("ready", file=ANSWERS, flush=True)
-    for line in sys.stdin:
-        print(timed(engine.run, float(line)), file=ANSWERS, flush=True)
+    serve(engine.run)

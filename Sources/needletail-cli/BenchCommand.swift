@@ -5,7 +5,7 @@ import Needletail
 enum BenchCommand: Command {
     static let name = "bench"
     static let operands = "MODEL [flags]"
-    static let summary = "Measure a model on random inputs."
+    static let summary = "Measure a model on random inputs, or from a picture to its label."
     static let flags =
         [
             Flag(name: "--batch", value: "N", help: "images in one run (default 1)"),
@@ -14,21 +14,23 @@ enum BenchCommand: Command {
             Flag(
                 name: "--rounds-from-stdin", value: nil,
                 help: "print `ready`; then for each line SECONDS run that long and print MEDIAN P10 COUNT (milliseconds)"),
-        ] + CommonFlags.session + [CommonFlags.json]
+        ] + PictureBench.flags + CommonFlags.session + [CommonFlags.json]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         guard let modelPath = arguments.positional.first else { throw UsageError("a model is missing") }
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         let batch = try arguments.integer("--batch", in: 1...4096) ?? 1
         let seconds = try arguments.number("--seconds", in: 0.001...86_400) ?? 2
+        let picture = try PictureBench.source(arguments)
         let configuration = try CommonFlags.configuration(arguments)
         let start = ContinuousClock.now
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
+        if let picture { return try PictureBench.run(session, picture, seconds: seconds, arguments) }
         let loadSeconds = (ContinuousClock.now - start) / .seconds(1)
         let benchmark = try Benchmark(session, batch: batch)
         let firstSeconds = (ContinuousClock.now - start) / .seconds(1)
         let programs = session.programCounts
-        if arguments.has("--rounds-from-stdin") { return try answerRounds(benchmark) }
+        if arguments.has("--rounds-from-stdin") { return try answerRounds { try benchmark.run(seconds: $0) } }
 
         _ = try benchmark.run(seconds: min(0.5, seconds / 4))
         let latency = try measure(benchmark, seconds: seconds)
@@ -57,7 +59,7 @@ enum BenchCommand: Command {
         return Benchmark.Latency(sorted: times.sorted())
     }
 
-    private static func answerRounds(_ benchmark: Benchmark) throws -> Int32 {
+    static func answerRounds(_ run: (Double) throws -> Benchmark.Latency) throws -> Int32 {
         try Console.print("ready")
         while let line = readLine() {
             let text = line.trimmingCharacters(in: .whitespaces)
@@ -65,7 +67,7 @@ enum BenchCommand: Command {
             guard let seconds = Double(text), (0...86_400).contains(seconds) else {
                 throw UsageError("--rounds-from-stdin: expected seconds from 0 to 86400, found '\(text.prefix(40))'")
             }
-            let latency = try benchmark.run(seconds: seconds)
+            let latency = try run(seconds)
             try Console.print(String(format: "%.6f %.6f %d", latency.median, latency.percentile(10), latency.count))
         }
         return 0

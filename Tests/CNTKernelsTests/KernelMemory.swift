@@ -1,7 +1,9 @@
+import CNTMemoryPoison
 import CNTPlatform
 import XCTest
 
 /// Floats with a margin of NaN on both sides, to catch reads and writes that stray: a read makes the result NaN, a write changes the margin.
+/// Under AddressSanitizer any touch of a margin ends the program.
 final class KernelMemory {
     static let margin = 64
     let count: Int
@@ -17,9 +19,19 @@ final class KernelMemory {
         start = storage + Self.margin + offset
         end = total
         for index in 0..<count { start[index] = value(index) }
+        eachMargin(nt_memory_poison)
     }
 
-    deinit { nt_aligned_free(storage) }
+    deinit {
+        eachMargin(nt_memory_unpoison)
+        nt_aligned_free(storage)
+    }
+
+    private func eachMargin(_ body: (UnsafeRawPointer, Int) -> Void) {
+        let after = start + count
+        body(storage, (start - storage) * 4)
+        body(after, (storage + end - after) * 4)
+    }
 
     /// The first float.
     let start: UnsafeMutablePointer<Float>
@@ -29,6 +41,8 @@ final class KernelMemory {
 
     /// Whether both margins are as they were.
     var isIntact: Bool {
+        eachMargin(nt_memory_unpoison)
+        defer { eachMargin(nt_memory_poison) }
         let before = start - storage
         return (0..<end).allSatisfy { index in
             (index >= before && index < before + count) || storage[index].bitPattern == Self.poison.bitPattern

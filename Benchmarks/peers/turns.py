@@ -16,14 +16,15 @@ class PeerFailure(Exception):
 
 
 class Player:
-    """One running engine. Outside its turns the whole process is stopped by signal, so that no pool of it spins."""
+    """One running engine. Outside its turns it is stopped by signal, with every process that it has started, so that no pool of
+    it spins."""
 
     def __init__(self, name: str, command: list[str], environment: dict[str, str], log: Path, timeout: float):
         self.name, self.log = name, log
         started = time.perf_counter()
         with log.open("w") as errors:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                                            env=environment)
+                                            env=environment, start_new_session=True)
         self.pending = b""
         answer = self.line(timeout)
         self.start_ms = (time.perf_counter() - started) * 1e3
@@ -31,7 +32,7 @@ class Player:
             self.end()
             raise PeerFailure(f"{name}: answered {answer!r} instead of ready{self.complaint()}")
         self.peak_memory = self.read_peak_memory()
-        self.process.send_signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)
 
     def line(self, timeout: float) -> str:
         """The next line of its standard output."""
@@ -57,7 +58,7 @@ class Player:
     def turn(self, warm_seconds: float, seconds: float) -> dict:
         """Wakes it, warms it, times it, stops it. Times in ms a run; `cpu_ms` is processor time, all threads together, and
         `other` the share of the machine that other programs used meanwhile."""
-        self.process.send_signal(signal.SIGCONT)
+        self.signal(signal.SIGCONT)
         self.ask(warm_seconds)
         before, busy, clock = self.cpu_seconds(), machine_busy_seconds(), time.monotonic()
         numbers = [float(word) for word in self.ask(seconds).split()]
@@ -65,7 +66,7 @@ class Player:
         own = self.cpu_seconds() - before
         other = max(0.0, machine_busy_seconds() - busy - own) / elapsed / os.cpu_count()
         self.peak_memory = self.read_peak_memory()
-        self.process.send_signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)
         names = ("median", "p10", "count", "p90", "p99")
         return dict(zip(names, numbers)) | {"other": other, "cpu_ms": 1e3 * own / max(1.0, numbers[2])}
 
@@ -86,13 +87,20 @@ class Player:
 
     def end(self) -> None:
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
+            self.signal(signal.SIGCONT)
             self.process.stdin.close()
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
-                self.process.kill()
+                self.signal(signal.SIGKILL)
                 self.process.wait()
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to the process and its own; they are a group."""
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
 
 
 def machine_busy_seconds() -> float:

@@ -39,8 +39,9 @@ public enum DeviceTuning {
             }
             // Before the measuring, so that a folder that cannot be written costs no time.
             try backend.tuning.write(to: file)
+            // Within a limit, more shapes are worth more than steadier times.
             let result = try OpenCLTuner(backend).tune(
-                graph, precision: precision.runtimePrecision, seconds: seconds ?? .infinity,
+                graph, precision: precision.runtimePrecision, secondsPerTile: seconds == nil ? 0.02 : 0.006, seconds: seconds ?? .infinity,
                 progress: { done, total, _ in progress(done, total) })
             try result.table.write(to: file)
             let findings = result.findings.map { Finding(layer: $0.layer, before: $0.before * 1000, after: $0.after * 1000) }

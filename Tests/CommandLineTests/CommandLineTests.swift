@@ -109,6 +109,26 @@ final class CommandLineTests: XCTestCase {
         }
     }
 
+    /// A layer that the backend refuses says so where it stands in the plan; a profile measures it without a peak.
+    func testRefusedLayersSayWhy() throws {
+        let model = Fixtures.folder.appendingPathComponent("NTFormats/if_runtime_weights.mlmodel").path
+        for (backend, reason) in [("opencl", "its weights are computed at run time"), ("cpu", "weights that are computed")] {
+            let object = try XCTUnwrap(try Tool.run(["describe", model, "--backend", backend, "--json"]).objects().first)
+            let refused = try XCTUnwrap(object["plan"] as? [[String: Any]]).filter { $0["backend"] as? String == "reference" }
+            XCTAssertEqual(refused.count, 1)
+            XCTAssertEqual(refused.first?["reason"] as? String, "no \(backend) kernel: \(reason)")
+            XCTAssertEqual(object["fallbacks"] as? [String], ["convolution (Convolution): \(reason)"])
+            let text = try Tool.run(["describe", model, "--backend", backend])
+            XCTAssertTrue(text.output.contains("fallback: convolution (Convolution): \(reason)"), text.output)
+            let words = ["bench", model, "--backend", backend, "--seconds", "0.05", "--profile", "--json"]
+            let profile = try XCTUnwrap(try XCTUnwrap(try Tool.run(words).objects().first)["profile"] as? [[String: Any]])
+            let row = try XCTUnwrap(profile.first { $0["backend"] as? String == "reference" })
+            XCTAssertEqual(row["layers"] as? [String], ["convolution"])
+            XCTAssertGreaterThan(try XCTUnwrap(row["milliseconds"] as? Double), 0)
+            XCTAssertNil(row["percentOfPeak"])
+        }
+    }
+
     func testListsDevices() throws {
         let object = try XCTUnwrap(try Tool.run(["devices", "--json"]).objects().first)
         XCTAssertGreaterThanOrEqual((object["cpu"] as? [String: Any])?["cores"] as? Int ?? 0, 1)

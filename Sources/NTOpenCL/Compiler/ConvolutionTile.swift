@@ -45,9 +45,10 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
                 }
             }
         case .manyCores:
-            all = [8, 16].flatMap { side in
-                [(2, 4), (4, 4), (4, 8), (8, 4), (8, 8)].flatMap { rows, columns in
-                    [8, 16, 32].map { .local(side: side, rows: rows, columns: columns, depth: $0) }
+            // The likeliest first: a search may be cut short.
+            all = [16, 8, 32].flatMap { depth in
+                [16, 8].flatMap { side in
+                    [(8, 8), (4, 8), (8, 4), (4, 4), (2, 4)].map { .local(side: side, rows: $0, columns: $1, depth: depth) }
                 }
             }
         }

@@ -82,6 +82,19 @@ def flexible():
     save("array_shapes", b.spec)
 
 
+def runtime_weights():
+    """A convolution whose weights are computed, between two layers that backends have kernels for."""
+    b = network(inputs=[("x", (2, 3, 3)), ("w", (2, 2, 1, 1))], outputs=[("y", (2, 3, 3))], exact=True)
+    b.spec.specificationVersion = 4
+    b.add_activation("before", "RELU", "x", "positive")
+    b.add_activation("weights", "LINEAR", "w", "scaled", [2, 0])
+    b.add_convolution("convolution", 2, 2, 1, 1, 1, 1, "valid", 1, None, None, False, input_name=["positive", "scaled"],
+                      output_name="mixed")
+    b.add_activation("after", "RELU", "mixed", "y")
+    b.spec.description.input[0].type.multiArrayType.shape[:] = [1, 2, 3, 3]
+    save("runtime_weights", b.spec)
+
+
 def faults():
     b = network()
     b.add_activation("a", "RELU", "x", "h")
@@ -151,4 +164,5 @@ if __name__ == "__main__":
     colours()
     classifiers()
     flexible()
+    runtime_weights()
     faults()

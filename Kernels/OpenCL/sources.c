@@ -41,6 +41,9 @@ static const char peak_text[] = {
 static const char picking_text[] = {
 #embed "picking.cl"
 };
+static const char separable_text[] = {
+#embed "separable.cl"
+};
 static const char pixels_text[] = {
 #embed "pixels.cl"
 };
@@ -52,7 +55,7 @@ static const struct {
     size_t length;
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
-    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels),
+    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels), SOURCE(separable),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

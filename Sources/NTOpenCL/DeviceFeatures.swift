@@ -9,11 +9,19 @@ package struct DeviceFeatures: Sendable, Hashable {
     /// A state's launches are recorded once and replayed by one call.
     package var replaysLaunches: Bool
 
-    package init(preparesPixels: Bool = false, sharesMemory: Bool = false, replaysLaunches: Bool = false) {
+    /// Depthwise convolutions run in one kernel with the 1x1 convolutions that read them, where the shapes are worth it.
+    package var fusesSeparable: Bool
+    /// Multiply-adds of the 1x1 convolution on one image from which that is worth it.
+    package var leastSeparableWork = 2_000_000
+
+    package init(
+        preparesPixels: Bool = false, sharesMemory: Bool = false, replaysLaunches: Bool = false, fusesSeparable: Bool = false
+    ) {
         (self.preparesPixels, self.sharesMemory, self.replaysLaunches) = (preparesPixels, sharesMemory, replaysLaunches)
+        self.fusesSeparable = fusesSeparable
     }
 
-    /// The defaults for a device, changed by NEEDLETAIL_OPENCL: words `pixels`, `shared`, `replay` with `=on` or `=off`, apart by commas. Words that are not
+    /// The defaults for a device, changed by NEEDLETAIL_OPENCL: words `pixels`, `shared`, `replay`, `fuse` with `=on` or `=off`, apart by commas. Words that are not
     /// known change nothing.
     ///
     /// Pictures are prepared on graphics processors alone: on PoCL's CPU device a 1920x1080 BGRA frame takes 7 times as long as on the host's SIMD kernels.
@@ -22,6 +30,7 @@ package struct DeviceFeatures: Sendable, Hashable {
     package init(for device: OpenCLDevice, environment: [String: String] = ProcessInfo.processInfo.environment) {
         preparesPixels = device.kind == .gpu || device.kind == .accelerator
         sharesMemory = device.hasUnifiedMemory
+        fusesSeparable = true
         let isListed = device.extensions.contains("cl_khr_command_buffer")
         replaysLaunches = isListed && device.kind == .gpu
         for word in (environment["NEEDLETAIL_OPENCL"] ?? "").split(separator: ",") {
@@ -31,6 +40,7 @@ package struct DeviceFeatures: Sendable, Hashable {
             case "pixels": preparesPixels = value
             case "shared": sharesMemory = value
             case "replay": replaysLaunches = value && isListed
+            case "fuse": fusesSeparable = value
             default: break
             }
         }

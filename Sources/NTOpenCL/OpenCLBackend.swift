@@ -60,7 +60,7 @@ package struct OpenCLBackend: Backend {
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
         let compiler = PartitionCompiler(
             partition, context: context, style: style, storedType: try storedType(for: options.precision),
-            tuning: tuning)
+            tuning: tuning, leastSeparableWork: features.fusesSeparable ? features.leastSeparableWork : nil)
         try compiler.compile()
         return try OpenCLPartition(compiler, features: features)
     }

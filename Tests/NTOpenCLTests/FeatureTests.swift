@@ -11,7 +11,7 @@ import XCTest
 final class FeatureTests: XCTestCase {
     static let all = [
         DeviceFeatures(), DeviceFeatures(sharesMemory: true), DeviceFeatures(replaysLaunches: true),
-        DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true),
+        DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true, fusesSeparable: true),
     ]
 
     private func backend(_ entry: DeviceFixture.Entry, _ features: DeviceFeatures, api: OpenCLInterface = .system) throws -> OpenCLBackend {

@@ -40,6 +40,16 @@ final class KernelCheckTests: XCTestCase {
         }
     }
 
+    func testSeparableKernelOnce() throws {
+        let item = try SeparableTests.pair(channels: 16, outputs: 21, height: 14, width: 14, stride: 1, kernel: 3, residual: true)
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        for entry in try DeviceFixture.entries.get() where entry.backend.style.family == .wideCores {
+            let found = try SeparableTests.results(item, entry, fused: true)
+            XCTAssertTrue(found.layers.contains(["depthwise", "pointwise"]), entry.name)
+            assertEqual(found.values[0], expected[0], entry.name)
+        }
+    }
+
     func testPixelKernelsOnce() throws {
         for entry in try DeviceFixture.entries.get() {
             let backend = try PixelTests.withPixels(entry)

@@ -124,10 +124,10 @@ final class PixelTests: XCTestCase {
         XCTAssertTrue(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "a=b, pixels=on"]).preparesPixels)
         XCTAssertFalse(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "pixels=off"]).preparesPixels)
         XCTAssertEqual(
-            DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "pixels=on,shared=on,replay=on"]),
+            DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "pixels=on,shared=on,replay=on,fuse=on"]),
             DeviceFeatures(
-                preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer")))
-        XCTAssertEqual(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "replay=off,shared=off,pixels=off"]), DeviceFeatures())
+                preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer"), fusesSeparable: true))
+        XCTAssertEqual(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "replay=off,shared=off,pixels=off,fuse=off"]), DeviceFeatures())
         XCTAssertEqual(standard.sharesMemory, device.hasUnifiedMemory)
     }
 }

@@ -38,10 +38,9 @@ final class RunTests: XCTestCase {
         let state = try plan.makeState()
         for _ in 0..<3 { _ = try compute(plan, state, inputs: [input], profile: profile) }
         XCTAssertEqual(profile.runCount, 3)
-        XCTAssertEqual(plan.steps.count, graph.nodes.count)
+        XCTAssertEqual(plan.steps.flatMap(\.step.layers), graph.nodes.map(\.name))
         for (index, (backend, step)) in plan.steps.enumerated() {
             XCTAssertEqual(backend, "opencl")
-            XCTAssertEqual(step.layers, [graph.nodes[index].name])
             if step.kernel == "view" {
                 XCTAssertEqual(profile.seconds[index], 0)
             } else {

@@ -12,6 +12,8 @@ final class PartitionCompiler {
     /// What activations and weights of convolutions are stored in.
     let storedType: ElementType
     let tuning: TuningTable
+    /// Multiply-adds from which a depthwise convolution runs in one kernel with the 1x1 convolution that reads it; nil for never.
+    let leastSeparableWork: Int?
 
     private(set) var storages: [Storage] = []
     private(set) var launches: [Launch] = []
@@ -24,9 +26,11 @@ final class PartitionCompiler {
     /// The node being compiled.
     private(set) var node: Node
 
-    init(_ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable) {
+    init(
+        _ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable, leastSeparableWork: Int?
+    ) {
         (self.graph, self.context, self.style, self.storedType) = (graph, context, style, storedType)
-        self.tuning = tuning
+        (self.tuning, self.leastSeparableWork) = (tuning, leastSeparableWork)
         node = Node(name: graph.name, op: Unary(.identity), inputs: [], outputs: [])
     }
 
@@ -43,9 +47,17 @@ final class PartitionCompiler {
             inputStorages.append(storage)
             tensors[id] = DeviceTensor(storage: storage, dims: dims, order: DeviceTensor.rowMajor(dims.count), type: .float)
         }
-        for node in graph.nodes {
-            self.node = node
+        var index = 0
+        while index < graph.nodes.count {
+            let node = graph.nodes[index]
+            enter(node)
             steps.append(description(of: node))
+            if let pair = separablePair(at: index) {
+                try compile(pair)
+                index += 2
+                continue
+            }
+            index += 1
             let before = launches.count
             try emit(node)
             if launches.count == before {
@@ -61,6 +73,22 @@ final class PartitionCompiler {
             outputStorages.append(result.storage)
         }
     }
+
+    /// Compiles a pair into the current step, which describes the first of the two.
+    private func compile(_ pair: SeparablePair) throws {
+        var step = description(of: pair.pointwise)
+        let first = steps.removeLast()
+        (step.layers, step.operators) = (first.layers + step.layers, first.operators + step.operators)
+        step.flops += first.flops
+        steps.append(step)
+        try emitSeparable(pair)
+        // What lies between is neither written nor read.
+        let between = graph[pair.depthwise.outputs[0]].type.shape.count * storedType.byteCount
+        steps[steps.count - 1].byteCount = movedByteCount(pair.depthwise) + movedByteCount(pair.pointwise) - 2 * between
+    }
+
+    /// The node whose values `input`, `constant` and `bind` mean from here on.
+    func enter(_ node: Node) { self.node = node }
 
     private func description(of node: Node) -> StepDescription {
         let (inputs, outputs) = (graph.types(node.inputs), graph.types(node.outputs))

@@ -4,7 +4,7 @@ import CNTKernelSources
 enum KernelSource: String, Sendable, Hashable, CaseIterable {
     case pointwise, convolution
     case convolutionTiled = "convolution_tiled"
-    case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking, pixels
+    case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking, pixels, separable
 
     private static let widths = [1, 4, 8, 16]
 

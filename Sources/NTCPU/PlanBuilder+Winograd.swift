@@ -26,7 +26,7 @@ extension PlanBuilder {
         let depth = nt_slots(element, w[1]) * 9
         guard let direct = nt_gemm_choose_element(element, x[0] * y[2] * y[3], w[0], depth, isa) else { return nil }
         let plain = nt_gemm_cost(direct, x[0] * y[2] * y[3], w[0], depth)
-        return nt_winograd_cost(&step) < 0.9 * plain ? step : nil
+        return nt_winograd_cost(&step) < 0.95 * plain ? step : nil
     }
 
     mutating func emitWinograd(_ sizes: nt_winograd, _ op: Convolution, _ node: Node) throws {

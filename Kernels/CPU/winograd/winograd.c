@@ -117,9 +117,9 @@ double nt_winograd_cost(const nt_winograd *w) {
     // About 36 loads, 36 stores and 100 operations a vector in each transform.
     const double input = tiles * (double)ceil_div(w->channels, (size_t)lanes) * 110;
     const double output = tiles * (double)ceil_div(w->outputs, (size_t)lanes) * 110;
-    // Weights come from beyond the second-level cache, some 16 bytes a cycle, once a block.
+    // Weights come from beyond the second-level cache, once a block, mostly while sums are formed.
     const double blocks = (double)ceil_div(tile_count(w), w->block_tiles);
-    const double weights = blocks * products * (double)(w->channels * w->outputs) * sizeof(float) / 16;
+    const double weights = blocks * products * (double)(w->channels * w->outputs) * sizeof(float) / 32;
     return sums + input + output + weights;
 }
 

@@ -168,7 +168,10 @@ extension PlanBuilder {
         stem.window = Self.window(op, x, w, y)
         (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
         stem.y_element = target.element
-        stem.kernel = nt_gemm_choose(x[0] * y[2] * y[3], w[0], rows * width, isa)
+        // Windows two columns apart begin at whole slots.
+        let element = Int32(usesBFloat16 && op.strides.width == 2 ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32)
+        let depth = rows * nt_slots(element, width)
+        stem.kernel = nt_gemm_choose_element(element, x[0] * y[2] * y[3], w[0], depth, isa)
         let packing = GEMMPacking(
             kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)
         stem.packed = try packed(node.inputs[1], packing)
@@ -176,7 +179,7 @@ extension PlanBuilder {
             op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
         stem.activation = activation(op.activation)
         stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
-        let cycles = nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], rows * width)
+        let cycles = nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], depth)
         append(
             nt_step_stem, store.keep(stem), inputs: [source], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: x[0] * y[2]),

@@ -248,6 +248,69 @@ final class BFloat16KernelTests: XCTestCase {
         }
     }
 
+    /// A first convolution of stride 2 in bfloat16, on whole numbers: exact sums, rounded once when written as bfloat16.
+    func testStemOfPairs() throws {
+        try requireInstructions()
+        for (geometry, channels, outputs) in [
+            (Geometry(11, 13, kernel: (3, 3), stride: 2, dilation: 1, pad: 1), 3, 32),
+            (Geometry(14, 62, kernel: (7, 7), stride: 2, dilation: 1, pad: 3), 3, 65),
+            (Geometry(9, 9, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 4, 5),
+            (Geometry(10, 8, kernel: (4, 4), stride: 2, dilation: 1, pad: 1), 1, 7),
+            (Geometry(6, 7, kernel: (2, 1), stride: 2, dilation: 1, pad: 0), 2, 131),
+        ] {
+            for writesPairs in [false, true] { checkStemOfPairs(geometry.window, channels, outputs, writesPairs) }
+        }
+    }
+
+    private func checkStemOfPairs(_ window: nt_window, _ channels: Int, _ outputs: Int, _ writesPairs: Bool) {
+        var random = KernelNumbers(seed: outputs)
+        let (batch, plane, taps) = (2, window.in_height * window.in_width, window.kernel_height * window.kernel_width)
+        let x = KernelMemory(batch * plane * channels) { _ in random.next(0...9) }
+        let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-4...4) }
+        let (scale, offset) = ((0..<channels).map { Float($0 + 2) }, (0..<channels).map { Float($0 - 1) })
+        let (rows, pixels) = (channels * window.kernel_height, batch * window.out_height * window.out_width)
+        let kernel = nt_gemm_choose_element(element, pixels, outputs, rows * slots(window.kernel_width), availableISA)!
+        let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, window.kernel_width))
+        nt_gemm_pack(
+            kernel, outputs, rows, window.kernel_width, weights, channels * taps, window.kernel_width, 1, packed.start)
+        let bias = KernelMemory(nt_gemm_bias_count(kernel, outputs)) { $0 < outputs ? random.next(-4...4) : 0 }
+        var reordered = [Float](repeating: 0, count: weights.count)
+        for o in 0..<outputs {
+            for c in 0..<channels {
+                for t in 0..<taps { reordered[(o * taps + t) * channels + c] = weights[(o * channels + c) * taps + t] }
+            }
+        }
+        let expected = ConvolutionKernelTests.reference(
+            window, batch: batch, channels: channels, outputs: outputs, groups: 1,
+            x: { index in
+                let (pixel, c) = (index / channels, index % channels)
+                return x.start[(pixel / plane * channels + c) * plane + pixel % plane] * scale[c] + offset[c]
+            }, strideX: channels, weights: reordered, bias: bias.values, lo: 0, hi: .infinity)
+        let type = writesPairs ? element : Int32(NT_ELEMENT_FLOAT32)
+        let stride = nt_slots(type, outputs) + 1
+        scale.withUnsafeBufferPointer { scale in
+            offset.withUnsafeBufferPointer { offset in
+                for (strip, parts) in [(1, 1), (3, 1), (2, 3)] {
+                    var stem = nt_stem(
+                        window: window, batch: batch, channels: channels, outputs: outputs, y_stride: stride, y_element: type, kernel: kernel,
+                        packed: packed.start, bias: bias.start, scale: scale.baseAddress, offset: offset.baseAddress,
+                        activation: ConvolutionKernelTests.activation(0, isa: availableISA), strip_rows: strip)
+                    let scratch = KernelMemory(nt_stem_scratch_count(&stem))
+                    let y = PairMemory(rows: pixels, count: outputs, stride: stride)
+                    for part in 0..<parts { nt_stem_run(&stem, x.start, y.start, scratch.start, part, parts) }
+                    XCTAssertTrue(y.slots.isIntact && scratch.isIntact && (!writesPairs || y.isIntact(rows: pixels)))
+                    for index in expected.indices {
+                        let (pixel, o) = (index / outputs, index % outputs)
+                        let found = writesPairs ? y[pixel, o] : y.start[pixel * stride + o]
+                        if found != (writesPairs ? PairMemory.rounded(expected[index]) : expected[index]) {
+                            return XCTFail("\(window) [\(pixel), \(o)] is \(found), not \(expected[index])")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// The fused kernel gives the bits of its stages, on data that rounds, with results of either type.
     func testSeparableEqualsItsStages() throws {
         try requireInstructions()

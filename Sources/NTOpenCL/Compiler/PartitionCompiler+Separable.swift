@@ -18,8 +18,8 @@ extension PartitionCompiler {
     /// The pair that begins at a node, where one kernel is worth it: on wide cores, for windows that lie in registers, when no more than a sixth of the
     /// pixels would be computed twice at the ends of rows and there is enough to do.
     ///
-    /// Measured on 2 cores in turns with separate kernels: MobileNet v1 takes 0.83 of the time on PoCL and 0.87 to 0.96 on Intel's runtime, v2 0.99 and 0.95
-    /// to 0.97. Images under 14 x 14, rows of which runs leave more over, and layers under 2 million multiply-adds lose.
+    /// Measured on 2 cores in turns with separate kernels: MobileNet v1 takes 0.83 of the time on PoCL and 0.87 to 0.99 on Intel's runtime, v2 0.99 and 0.95
+    /// to 1. Images under 14 x 14, rows of which runs leave more over, and layers under 2 million multiply-adds lose.
     func separablePair(at index: Int) -> SeparablePair? {
         guard let leastSeparableWork, style.family == .wideCores, index + 1 < graph.nodes.count else { return nil }
         let (first, second) = (graph.nodes[index], graph.nodes[index + 1])

@@ -32,7 +32,7 @@ package struct CPUBackend: Backend {
 
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
         guard options.precision != .float16 else {
-            throw GraphError("the cpu backend has no float16; use float32, bfloat16 or fast")
+            throw GraphError("the cpu backend has no float16; use float32, float32-winograd, bfloat16 or fast")
         }
         var builder = PlanBuilder(
             partition, threads: threadCount, precision: options.precision, packedWeights: options.packedWeights)

@@ -70,7 +70,7 @@ package struct BackendResolver: Sendable {
 
     private static func cpu(_ configuration: SessionConfiguration) throws -> any Backend {
         guard configuration.precision != .float16 else {
-            throw NeedletailError(.backendUnavailable, "the cpu backend has no float16; use float32, bfloat16 or fast")
+            throw NeedletailError(.backendUnavailable, "the cpu backend has no float16; use float32, float32-winograd, bfloat16 or fast")
         }
         return CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
     }
@@ -78,14 +78,14 @@ package struct BackendResolver: Sendable {
     /// What the CPU computes in when it is not what was asked for.
     private static func arithmeticNote(_ configuration: SessionConfiguration) -> String {
         guard configuration.precision == .bfloat16, !CPUBackend.hasBFloat16 else { return "" }
-        return "; computed in float32, for this processor has no AVX512-BF16"
+        return "; computed in float32, for AVX512-BF16 is absent or cut off by NEEDLETAIL_MAX_ISA"
     }
 
     /// Throws when half precision is asked of a backend that has float32 alone.
     private static func requireFloat32(_ configuration: SessionConfiguration, _ backend: String) throws {
         guard [.float32, .float32Winograd, .fast].contains(configuration.precision) else {
             throw NeedletailError(
-                .backendUnavailable, "the \(backend) backend has no \(configuration.precision.rawValue); use float32 or fast")
+                .backendUnavailable, "the \(backend) backend has no \(configuration.precision.rawValue); use float32, float32-winograd or fast")
         }
     }
 }

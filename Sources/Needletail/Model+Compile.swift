@@ -34,14 +34,27 @@ extension Model {
         try NeedletailError.wrapping(.invalidModel, context: target.path) {
             let files = FileManager.default
             let parent = target.deletingLastPathComponent()
-            let exists = (try? target.checkResourceIsReachable()) ?? false
-            if exists, !files.fileExists(atPath: target.appendingPathComponent(ModelPackage.compiledModelName).path) {
-                throw NeedletailError(.invalidInput, "\(target.path): is in the way, and no compiled model")
+            var isFolder: ObjCBool = false
+            guard files.fileExists(atPath: parent.path, isDirectory: &isFolder), isFolder.boolValue else {
+                throw NeedletailError(.invalidInput, "\(target.path): there is no folder '\(parent.path)'")
             }
+            let exists = (try? target.checkResourceIsReachable()) ?? false
+            if exists { try checkIsReplaceable(target) }
             let folder = parent.appendingPathComponent(".\(UUID().uuidString).mlmodelc")
             defer { try? files.removeItem(at: folder) }
             try model.write(folder, precision)
             try Self.put(folder, at: target, replaces: exists)
+        }
+    }
+
+    /// Throws unless a folder is a compiled model and holds nothing else, which replacing it would delete.
+    private static func checkIsReplaceable(_ target: URL) throws {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: target.path)) ?? []
+        guard names.contains(ModelPackage.compiledModelName) else {
+            throw NeedletailError(.invalidInput, "\(target.path): is in the way, and no compiled model")
+        }
+        if let other = names.first(where: { $0 != ModelPackage.compiledModelName && $0 != CompiledModel.fileName }) {
+            throw NeedletailError(.invalidInput, "\(target.path): holds '\(other)' beside a compiled model, and would be replaced whole")
         }
     }
 
@@ -57,6 +70,11 @@ extension Model {
             if code == 0, rename(folder.path, target.path) == 0 { return }
         }
         if code == 0, rename(folder.path, target.path) != 0 { code = errno }
+        if !replaces, code == ENOTEMPTY || code == EEXIST {
+            // Another compilation was first; this one is as good.
+            try checkIsReplaceable(target)
+            code = nt_exchange_paths(folder.path, target.path)
+        }
         guard code == 0 else {
             throw NeedletailError(.invalidInput, "\(target.path): cannot be put in place: \(String(cString: strerror(code)))")
         }

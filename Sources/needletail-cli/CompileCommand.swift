@@ -10,16 +10,16 @@ enum CompileCommand: Command {
         Flag(name: "--output", value: "FOLDER", help: "the folder to write; an earlier compiled one is replaced (-o for short)"),
         Flag(
             name: "--precision", value: "NAME",
-            help: "what sessions on the CPU will ask for: float32, float16, bfloat16 or fast (default float32)"),
+            help: "what sessions on the CPU will ask for: float32, float32-winograd, bfloat16 or fast (default float32)"),
     ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         guard let path = arguments.positional.first else { throw UsageError("a model is missing") }
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
         guard let output = arguments.string("--output") else { throw UsageError("--output is missing") }
-        guard output.hasSuffix(".mlmodelc") else { throw UsageError("--output: expected a name that ends in .mlmodelc, found '\(output)'") }
-        let precision = try arguments.choice("--precision", of: ComputePrecision.self) ?? .float32
         let target = URL(fileURLWithPath: output)
+        guard target.pathExtension == "mlmodelc" else { throw UsageError("--output: expected a name that ends in .mlmodelc, found '\(output)'") }
+        let precision = try arguments.choice("--precision", of: ComputePrecision.self) ?? .float32
         try Model.compile(contentsOf: CommonFlags.url(path, "the model"), to: target, precision: precision)
         try Console.print("written to \(target.path)")
         return 0

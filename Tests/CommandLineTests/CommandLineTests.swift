@@ -300,6 +300,22 @@ final class CommandLineTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: target))
     }
 
+    /// Compilations that race for a new name all succeed; a folder that holds a stranger's file is not replaced.
+    func testCompilesIntoAFolderThatOthersWant() throws {
+        let target = folder.appendingPathComponent("shared.mlmodelc")
+        let (model, together) = (emotion, Outcomes())
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            together.add((try? Tool.run(["compile", model, "-o", target.path + "/"]).status) ?? -1)
+        }
+        XCTAssertEqual(together.statuses, [0, 0, 0, 0])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        XCTAssertEqual(names.filter { $0.hasSuffix(".mlmodelc") }, ["shared.mlmodelc"])
+        let notes = target.appendingPathComponent("notes.txt")
+        try Data("keep".utf8).write(to: notes)
+        try assertFails(["compile", emotion, "-o", target.path], status: 1, mentions: "notes.txt")
+        XCTAssertEqual(try Data(contentsOf: notes), Data("keep".utf8))
+    }
+
     func testVerifySaysWhatItFound() throws {
         let result = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "cpu", "--verify"])
         XCTAssertEqual(result.status, 0, result.errors)

@@ -7,7 +7,7 @@
 //
 // so that 36 products of tiles x channels by channels x outputs take the place of 144 for each tile: a quarter of the
 // multiplications. The transforms' constants reach 8, and an element's error is larger than that of a plain sum: some 1e-5 of
-// the layer's largest value. Only for callers who allow that.
+// the layer's largest value. An infinity or a NaN reaches every pixel of the tiles that see it. Only for callers who allow that.
 //
 // One call computes a share, `part` of `parts`; a tile's sums run in one order whatever the shares.
 #ifndef NT_WINOGRAD_H

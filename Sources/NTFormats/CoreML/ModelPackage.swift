@@ -26,7 +26,7 @@ package enum ModelPackage {
                 throw FormatError(
                     .unsupported, path: folder.path, "is a compiled model (.mlmodelc); use the .mlmodel or .mlpackage it was made from")
             }
-            throw failure("is a folder without Manifest.json, so no .mlpackage")
+            throw failure("is a folder without Manifest.json or \(compiledModelName), so neither an .mlpackage nor a compiled model")
         }
         let manifest = try ByteStorage(contentsOf: manifestURL)
         guard manifest.bytes.count <= maximumManifestByteCount else { throw failure("Manifest.json has \(manifest.bytes.count) bytes") }

@@ -75,8 +75,9 @@ package struct BackendResolver: Sendable {
         return CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
     }
 
-    /// What the CPU computes in when it is not what was asked for.
+    /// What the CPU computes in when that is not what was asked for, or was left to it.
     private static func arithmeticNote(_ configuration: SessionConfiguration) -> String {
+        if configuration.precision == .fast { return "; fast is \(CPUBackend.hasBFloat16 ? "bfloat16" : "float32-winograd") here" }
         guard configuration.precision == .bfloat16, !CPUBackend.hasBFloat16 else { return "" }
         return "; computed in float32, for AVX512-BF16 is absent or cut off by NEEDLETAIL_MAX_ISA"
     }

@@ -229,6 +229,10 @@ final class CommandLineTests: XCTestCase {
                 environment: ["NEEDLETAIL_MAX_ISA": ceiling])
             XCTAssertEqual(result.status, 0, result.errors)
             if ceiling != "amx" { XCTAssertTrue(result.output.contains("computed in float32"), result.output) }
+            let fast = try Tool.run(
+                ["bench", emotion, "--backend", "cpu", "--precision", "fast", "--seconds", "0.05"],
+                environment: ["NEEDLETAIL_MAX_ISA": ceiling])
+            XCTAssertTrue(fast.output.contains(ceiling == "amx" ? "fast is" : "fast is float32-winograd"), fast.output)
         }
         for backend in ["cpu", "opencl", "reference", "auto"] {
             let result = try Tool.run(["classify", emotion, image, "--backend", backend, "--precision", "fast", "--top", "1"])

@@ -98,13 +98,7 @@ extension PlanBuilder {
     mutating func asPairs(_ id: ValueID) throws -> Placement {
         if let place = placements[id.index], place.layout.isPairs { return place }
         if let copy = pairCopies[id] { return copy }
-        let source = try asPixels(id)
-        let copy = newImage(shape(id), inPairs: true)
-        let x = shape(id)
-        emitConversion(
-            nt_conversion(
-                rows: x[0] * x[2] * x[3], count: x[1], x_stride: source.pixelStride, y_stride: copy.pixelStride, to_bfloat16: 1),
-            id, from: source, to: copy)
+        let copy = convertedImage(id, from: try asPixels(id), toPairs: true)
         pairCopies[id] = copy
         return copy
     }
@@ -112,13 +106,19 @@ extension PlanBuilder {
     /// A copy in float32 of an image in bfloat16, as pixels.
     mutating func floatCopy(_ id: ValueID, of place: Placement) throws -> Placement {
         if let copy = floatCopies[id] { return copy }
+        let copy = convertedImage(id, from: place, toPairs: false)
+        floatCopies[id] = copy
+        return copy
+    }
+
+    /// A new image in the other element type.
+    private mutating func convertedImage(_ id: ValueID, from source: Placement, toPairs: Bool) -> Placement {
         let x = shape(id)
-        let copy = newImage(x, inPairs: false)
+        let copy = newImage(x, inPairs: toPairs)
         emitConversion(
             nt_conversion(
-                rows: x[0] * x[2] * x[3], count: x[1], x_stride: place.pixelStride, y_stride: copy.pixelStride, to_bfloat16: 0),
-            id, from: place, to: copy)
-        floatCopies[id] = copy
+                rows: x[0] * x[2] * x[3], count: x[1], x_stride: source.pixelStride, y_stride: copy.pixelStride, to_bfloat16: toPairs ? 1 : 0),
+            id, from: source, to: copy)
         return copy
     }
 

@@ -55,7 +55,7 @@ enum ClassifyCommand: Command {
                 try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1))
             }
         }
-        if !asJSON, let line = CommonFlags.verification(classifier.session) { try Console.print(line) }
+        if !asJSON, let line = CommonFlags.verification(classifier.session.verification) { try Console.print(line) }
         return failed ? 1 : 0
     }
 

@@ -54,8 +54,8 @@ extension CommonFlags {
     }
 
     /// What `--verify` has found, as a line; nil when it was not asked for.
-    static func verification(_ session: Session) -> String? {
-        session.verification.map { String(format: "# verified: outputs differ from the reference by at most %.2g of their largest value", $0) }
+    static func verification(_ difference: Double?) -> String? {
+        difference.map { String(format: "# verified: outputs differ from the reference by at most %.2g of their largest value", $0) }
     }
 
     /// The path of an operand; an empty one is a mistake, not the current folder.

@@ -19,7 +19,7 @@ enum PictureBench {
         guard let frame else { return nil }
         let sides = frame.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
         guard sides.count == 2, sides.allSatisfy({ (1...65535).contains($0) }) else {
-            throw UsageError("--frame: expected WIDTHxHEIGHT, found '\(frame)'")
+            throw UsageError("--frame: expected WIDTHxHEIGHT, 1 to 65535 each, found '\(frame)'")
         }
         return .frame(width: sides[0], height: sides[1])
     }
@@ -44,7 +44,8 @@ enum PictureBench {
                 latency.percentile(99), latency.sorted[0], latency.count),
             "stages      \(stages) ms",
             "best class  \(benchmark.top.index)" + (benchmark.top.label.map { ": \($0)" } ?? ""),
-        ].joined(separator: "\n")
+            CommonFlags.verification(benchmark.session.verification),
+        ].compactMap { $0 }.joined(separator: "\n")
     }
 
     private static func json(_ benchmark: PictureBenchmark, _ result: PictureBenchmark.Measurement) throws -> String {
@@ -56,6 +57,7 @@ enum PictureBench {
             "stages": Dictionary(uniqueKeysWithValues: PictureBenchmark.Stage.allCases.map { ("\($0)", result.stages[$0] ?? 0) }),
         ]
         if let label = benchmark.top.label { object["topLabel"] = label }
+        if let verification = benchmark.session.verification { object["verification"] = verification }
         return try Console.json(object)
     }
 }

@@ -33,7 +33,7 @@ enum PredictCommand: Command {
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
         let inputs = try files.mapValues { try Tensor(npy: URL(fileURLWithPath: $0)) }
         let outputs = try session.run(inputs)
-        if let line = CommonFlags.verification(session) { try Console.print(line) }
+        if let line = CommonFlags.verification(session.verification) { try Console.print(line) }
         try write(outputs, to: URL(fileURLWithPath: folder, isDirectory: true))
         return 0
     }

@@ -215,6 +215,15 @@ final class CommandLineTests: XCTestCase {
         XCTAssertEqual(object["batch"] as? Int, 3)
     }
 
+    /// What was verified is told for batches, frames and files too.
+    func testVerifiedMeasurementsSaySo() throws {
+        for what in [["--batch", "2"], ["--frame", "64x48"], ["--image", "\(photos)/face.png"]] {
+            let words = ["bench", emotion, "--backend", "cpu", "--verify", "--seconds", "0.05"] + what
+            XCTAssertTrue(try Tool.run(words).output.contains("# verified"), "\(what)")
+            XCTAssertNotNil(try XCTUnwrap(try Tool.run(words + ["--json"]).objects().first)["verification"], "\(what)")
+        }
+    }
+
     /// Half precision is an error where there is none, on every backend; bfloat16 on the CPU and `fast` take what there is, and say so.
     func testPrecisionIsNeverIgnored() throws {
         let image = "\(photos)/face.png"

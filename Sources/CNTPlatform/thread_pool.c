@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-// Spins before a waiting thread starts to offer its core to others (some 8 us: soon, for the thread it waits for may be one of
-// those others), and offers before a waiting worker goes to sleep.
-enum { spins_before_yield = 128, spins_before_sleep = 1024 };
+// Spins, some quarter of a millisecond, before a thread that waits for others naps, and before a worker without a job goes to sleep.
+enum { spins_before_nap = 4096, spins_before_sleep = 4096 };
 
 typedef struct nt_worker {
     nt_thread_pool *pool;
@@ -39,8 +39,10 @@ struct nt_thread_pool {
 };
 
 void nt_thread_relax(unsigned *spins) {
-    if (++*spins > spins_before_yield) {
-        sched_yield();
+    if (++*spins > spins_before_nap) {
+        // Whoever is waited for may be waiting for this core. A yield would give a busy neighbour its whole slice; a sleeper is let in again at once.
+        const struct timespec nap = {.tv_sec = 0, .tv_nsec = 20000};
+        nanosleep(&nap, NULL);
         return;
     }
 #if defined(__x86_64__)

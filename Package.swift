@@ -6,6 +6,7 @@ import PackageDescription
 
 let floor0: [Target] = [
     .target(name: "CNTPlatform"),
+    .target(name: "NTFiles"),
     .target(
         name: "CNTKernelSources", path: "Kernels/OpenCL", exclude: [], sources: ["sources.c"],
         publicHeadersPath: "include"),
@@ -18,7 +19,7 @@ let floor0: [Target] = [
 ]
 
 let floor1: [Target] = [
-    .target(name: "NTTensor", dependencies: ["CNTPlatform"]),
+    .target(name: "NTTensor", dependencies: ["CNTPlatform", "NTFiles"]),
     .target(name: "CNTCodecs", dependencies: ["CJPEG", "CPNG"]),
     .target(
         name: "CNTKernels", dependencies: ["CNTPlatform"], path: "Kernels/CPU", publicHeadersPath: "include"),
@@ -33,25 +34,25 @@ let floor3: [Target] = [
 ]
 
 let floor4: [Target] = [
-    .target(name: "NTFormats", dependencies: ["NTTensor", "NTGraph"]),
+    .target(name: "NTFormats", dependencies: ["NTFiles", "NTTensor", "NTGraph"]),
     .target(name: "NTCPU", dependencies: ["CNTPlatform", "CNTKernels", "NTTensor", "NTGraph", "NTRuntime"]),
     .target(
         name: "NTOpenCL",
-        dependencies: ["CNTPlatform", "CNTKernelSources", "COpenCL", "NTTensor", "NTGraph", "NTRuntime"]),
+        dependencies: ["CNTPlatform", "CNTKernelSources", "COpenCL", "NTFiles", "NTTensor", "NTGraph", "NTRuntime"]),
     .target(
         name: "NTImage",
-        dependencies: ["CNTPlatform", "CNTKernels", "CNTCodecs", "CWebP"]),
+        dependencies: ["CNTPlatform", "CNTKernels", "CNTCodecs", "CWebP", "NTFiles"]),
 ]
 
 let floor5: [Target] = [
     .target(
         name: "Needletail",
-        dependencies: ["NTTensor", "NTGraph", "NTRuntime", "NTFormats", "NTCPU", "NTOpenCL", "NTImage"])
+        dependencies: ["NTFiles", "NTTensor", "NTGraph", "NTRuntime", "NTFormats", "NTCPU", "NTOpenCL", "NTImage"])
 ]
 
 let floor6: [Target] = [
     .target(name: "CNTAppleTypes"),
-    .target(name: "CoreGraphics", dependencies: ["NTImage"]),
+    .target(name: "CoreGraphics", dependencies: ["NTFiles", "NTImage"]),
     .target(name: "CoreVideo", dependencies: ["CNTPlatform", "CoreGraphics", "NTImage"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
     .target(name: "ImageIO", dependencies: ["CNTAppleTypes", "CoreGraphics", "NTImage"]),
@@ -68,7 +69,7 @@ let floor6: [Target] = [
 ]
 
 let floor7: [Target] = [
-    .executableTarget(name: "needletail", dependencies: ["Needletail"], path: "Sources/needletail-cli"),
+    .executableTarget(name: "needletail", dependencies: ["Needletail", "NTFiles"], path: "Sources/needletail-cli"),
     .executableTarget(
         name: "needletail-bench",
         dependencies: [
@@ -91,6 +92,7 @@ let tests: [Target] = [
     .executableTarget(
         name: "inference-counts", dependencies: ["CNTCallCounter", "Needletail", "NTImage", "NTRuntime"], path: "Tests/InferenceCounts"),
     tests("CNTKernelsTests", ["CNTKernels", "CNTPlatform", "CNTMemoryPoison"]),
+    tests("NTFilesTests", ["NTFiles"]),
     tests("NTTensorTests", ["NTTensor"]),
     tests("NTGraphTests", ["NTGraph", "NTRuntime", "NTTensor"]),
     tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),

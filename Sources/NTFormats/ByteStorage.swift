@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTTensor
 
 /// The bytes of a file, mapped into memory or read; immutable and alive as long as anything points into them.
@@ -24,31 +25,21 @@ package final class ByteStorage: @unchecked Sendable {
         (isMapped, changed) = (false, (0, 0))
     }
 
-    /// The bytes of a file, mapped when it is large or `isMapped` says so. Throws `FormatError`: missing, unreadable, empty, too large; a folder is
+    /// The bytes of a file, mapped when it is large or `isMapped` says so. Throws `FormatError`: missing, unreadable, no regular file, empty, too large; a folder is
     /// `badPackage`.
     package init(contentsOf url: URL, isMapped isWanted: Bool = false, maximumByteCount: Int = ByteStorage.maximumByteCount) throws {
         let path = url.path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let code = errno
-            throw FormatError(
-                code == ENOENT || code == ENOTDIR ? .missing : .unreadable, path: path,
-                code == ENOENT || code == ENOTDIR ? "no such file" : "cannot be opened: \(String(cString: strerror(code)))")
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FormatError(.unreadable, path: path, "cannot be examined") }
-        if status.st_mode & S_IFMT == S_IFDIR { throw FormatError(.badPackage, path: path, "is a folder, expected a file") }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FormatError(.unreadable, path: path, "is no regular file") }
-        let count = Int(status.st_size)
+        let file: OpenFile
+        do { file = try OpenFile(path) } catch { throw FormatError(error) }
+        let count = file.byteCount
         guard count > 0 else { throw FormatError(.empty, path: path, "the file is empty") }
         guard count <= maximumByteCount else {
             throw FormatError(.tooLarge, path: path, "\(count) bytes are more than the \(maximumByteCount) of a model file")
         }
-        changed = (UInt64(bitPattern: Int64(status.st_mtim.tv_sec)), UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)))
+        changed = file.changed
         isMapped = isWanted || count >= Self.mappingThreshold
         if isMapped {
-            guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED else {
+            guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0), memory != MAP_FAILED else {
                 throw FormatError(.unreadable, path: path, "cannot be mapped: \(String(cString: strerror(errno)))")
             }
             bytes = UnsafeRawBufferPointer(start: memory, count: count)
@@ -57,7 +48,7 @@ package final class ByteStorage: @unchecked Sendable {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
         var done = 0
         while done < count {
-            let step = read(descriptor, memory.baseAddress! + done, count - done)
+            let step = read(file.descriptor, memory.baseAddress! + done, count - done)
             if step < 0, errno == EINTR { continue }
             if step <= 0 { break }
             done += step

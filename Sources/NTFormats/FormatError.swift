@@ -1,3 +1,5 @@
+import NTFiles
+
 /// Why a file cannot be read, described or turned into a graph. One line of text that names the file, the layer, and what was
 /// expected and found.
 package struct FormatError: Error, Sendable, CustomStringConvertible {
@@ -30,6 +32,18 @@ package struct FormatError: Error, Sendable, CustomStringConvertible {
 
     package init(_ kind: Kind, path: String? = nil, layer: String? = nil, _ reason: String) {
         (self.kind, self.path, self.layer, self.reason) = (kind, path, layer, reason)
+    }
+
+    /// The error of a file that cannot be read or written.
+    package init(_ error: FileError) {
+        let kind: Kind =
+            switch error.problem {
+            case .missing: .missing
+            case .isFolder: .badPackage
+            case .tooLarge: .tooLarge
+            case .isPipe, .isDevice, .failed: .unreadable
+            }
+        self.init(kind, path: error.path, error.reason)
     }
 
     package var description: String {

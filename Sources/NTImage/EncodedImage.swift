@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 
 /// A JPEG, PNG or WebP file that is decoded when its pixels are asked for, at reduced size when little is wanted of them.
 ///
@@ -24,42 +25,19 @@ package struct EncodedImage: PixelSource, Sendable {
         }
     }
 
-    /// Reads a file whole.
-    /// - Throws: `ImageError` for a URL that is no file, a file that is missing, unreadable, a folder, or over the limit.
+    /// Reads a file whole, or a pipe until its writer closes it, however long that takes.
+    /// - Throws: `ImageError` for a URL that is no file, a file that is missing, unreadable, a folder, a device, or over the limit.
     package init(contentsOf url: URL) throws {
         let name = url.isFileURL ? url.path : url.absoluteString
         guard url.isFileURL else { throw ImageError(.unreadable, source: name, "not a file URL") }
-        let handle = try Self.open(url.path, name: name)
-        defer { try? handle.close() }
         let data: Data
         do {
-            // One byte over the limit tells a file that is too large, even one that never ends.
-            data = try handle.read(upToCount: ImageLimits.maximumFileByteCount + 1) ?? Data()
+            data = try Files.read(url.path, limit: ImageLimits.maximumFileByteCount, pipes: true)
         } catch {
-            throw ImageError(.unreadable, source: name, "cannot be read (\(error.localizedDescription))")
+            if case .tooLarge = error.problem { throw ImageError(.tooLarge, source: name, error.reason) }
+            throw ImageError(.unreadable, source: name, error.reason)
         }
         try self.init(data: data, name: name)
-    }
-
-    /// Opens a file or a pipe without waiting: a named pipe that nobody writes to reads as empty, a device is refused.
-    private static func open(_ path: String, name: String) throws -> FileHandle {
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let code = errno
-            let isMissing = code == ENOENT || code == ENOTDIR
-            throw ImageError(
-                .unreadable, source: name, isMissing ? "no such file" : "cannot be opened (\(String(cString: strerror(code))))")
-        }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw ImageError(.unreadable, source: name, "cannot be examined") }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFIFO: _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
-        case S_IFDIR: throw ImageError(.unreadable, source: name, "a folder; expected a picture")
-        default: throw ImageError(.unreadable, source: name, "a device; expected a file or a pipe")
-        }
-        return handle
     }
 
     /// The pixels; at reduced size when `geometry` needs no more.

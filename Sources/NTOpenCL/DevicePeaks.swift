@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTGraph
 
 /// What a device reaches in a built-in measurement: the scale that a profile's figures are read against.
@@ -24,14 +25,14 @@ package struct DevicePeaks: Sendable, Codable, Equatable {
     /// Throws what the device throws.
     package static func kept(for backend: OpenCLBackend, in location: CacheLocation = CacheLocation()) throws -> DevicePeaks {
         let file = location.file("peaks", for: backend.device, suffix: "-\(backend.style.family.rawValue)")
-        let known = file.flatMap { try? Data(contentsOf: $0) }.flatMap { try? JSONDecoder().decode(DevicePeaks.self, from: $0) }
+        let known = file.flatMap { try? Files.read($0.path, limit: 1 << 16) }.flatMap { try? JSONDecoder().decode(DevicePeaks.self, from: $0) }
         let measured = try measure(on: backend)
         let found = DevicePeaks(
             gigaflops: better(known?.gigaflops, measured.gigaflops),
             gigabytesPerSecond: better(known?.gigabytesPerSecond, measured.gigabytesPerSecond))
         if let file, found != known {
-            try? FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try? JSONEncoder().encode(found).write(to: file, options: .atomic)
+            try? Files.makeFolder(Files.folder(of: file.path))
+            try? Files.write(try JSONEncoder().encode(found), to: file.path)
         }
         return found
     }

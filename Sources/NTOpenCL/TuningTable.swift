@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 
 /// Tiles found by measuring, per convolution shape, for one device and driver. Kept as JSON under the user's cache folder; a file that cannot be read
 /// or names tiles that no kernel is written for counts as empty.
@@ -25,17 +26,17 @@ package struct TuningTable: Sendable, Codable, Equatable {
     /// The table kept in a file; empty when there is none that can be read.
     package init(contentsOf file: URL?) {
         self.init()
-        guard let file, let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.maximumBytes,
-            let data = try? Data(contentsOf: file), let table = try? JSONDecoder().decode(TuningTable.self, from: data)
+        guard let file, let data = try? Files.read(file.path, limit: Self.maximumBytes),
+            let table = try? JSONDecoder().decode(TuningTable.self, from: data)
         else { return }
         self = table
     }
 
-    /// Writes the table. Throws when the folder cannot be written.
+    /// Writes the table. Throws `FileError` when the folder cannot be written.
     package func write(to file: URL) throws {
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Files.makeFolder(Files.folder(of: file.path))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        try encoder.encode(self).write(to: file, options: .atomic)
+        try Files.write(try encoder.encode(self), to: file.path)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
+import NTFiles
 
-/// NumPy's `.npy` files, versions 1 to 3, as NumPy's format document describes them: C or Fortran order, little-endian.
+/// NumPy's `.npy` files, versions 1 to 3, as NumPy's format document describes them: C or Fortran order, either byte order.
 package enum NPY {
     /// The most bytes of a file that is read: 1 GiB.
     package static let maximumByteCount = 1 << 30
@@ -26,25 +27,19 @@ package enum NPY {
         let start = data.startIndex
         let headerData = data[(start + headerStart)..<(start + headerStart + headerLength)]
         let header = try Header(String(decoding: headerData, as: UTF8.self))
-        let type = TensorType(header.dtype, try Shape(checking: header.dims))
-        let payload = data.count - headerStart - headerLength
-        guard payload == type.byteCount else {
-            throw TensorError.wrongByteCount(expected: type.byteCount, found: payload)
+        let shape = try Shape(checking: header.fortranOrder ? header.dims.reversed() : header.dims)
+        let payload = data[(start + headerStart + headerLength)...]
+        guard payload.count == shape.count * header.element.byteCount else {
+            throw TensorError.wrongByteCount(expected: shape.count * header.element.byteCount, found: payload.count)
         }
-        let stored = TensorType(header.dtype, Shape(header.fortranOrder ? header.dims.reversed() : header.dims))
-        let tensor = try Tensor(stored) { target in
-            _ = data[(start + headerStart + headerLength)...].copyBytes(to: target)
-        }
+        let tensor = try header.element.tensor(shape, payload)
         return header.fortranOrder ? try reversingAxes(tensor) : tensor
     }
 
-    /// Reads a tensor from a file. Throws when it is missing, too large or malformed.
+    /// Reads a tensor from a file, or from a pipe until its writer closes it. Throws `FileError` when it cannot be read or is too large, `TensorError` when
+    /// it is malformed.
     package static func read(contentsOf url: URL) throws -> Tensor {
-        let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-        guard size <= maximumByteCount else {
-            throw TensorError.badNPY(reason: "\(size) bytes are more than \(maximumByteCount)")
-        }
-        return try decode(Data(contentsOf: url))
+        try decode(try Files.read(url.path, limit: maximumByteCount, pipes: true))
     }
 
     /// The bytes of a `.npy` file (version 1.0, C order) holding `tensor`. A bfloat16 tensor is written as float32.
@@ -63,12 +58,10 @@ package enum NPY {
         return data
     }
 
-    private static let codes: [String: DType] = [
-        "<f4": .float32, "<f2": .float16, "<f8": .float64, "|i1": .int8, "|u1": .uint8, "<i2": .int16, "<u2": .uint16,
-        "<i4": .int32, "<i8": .int64, "|b1": .bool,
-    ]
-
-    private static func code(of dtype: DType) -> String { codes.first { $0.value == dtype }?.key ?? "<f4" }
+    private static func code(of dtype: DType) -> String {
+        let name = NPYElement.types.first { $0.value == dtype }?.key ?? "f4"
+        return (dtype.byteCount == 1 ? "|" : "<") + name
+    }
 
     private static func reversingAxes(_ tensor: Tensor) throws -> Tensor {
         let dims = Array(tensor.shape.dims.reversed())
@@ -92,7 +85,7 @@ package enum NPY {
 
     /// The Python dictionary literal at the head of the file.
     private struct Header {
-        var dtype: DType
+        var element: NPYElement
         var fortranOrder: Bool
         var dims: [Int]
 
@@ -107,10 +100,10 @@ package enum NPY {
             }
             let descr = try value("descr")
             let name = descr.dropFirst().prefix { $0 != "'" && $0 != "\"" }
-            guard let dtype = codes[String(name).replacingOccurrences(of: "=", with: "<")] else {
+            guard let element = NPYElement(String(name)) else {
                 throw TensorError.badNPY(reason: "element type \(name.prefix(16)) is not supported")
             }
-            self.dtype = dtype
+            self.element = element
             let order = try value("fortran_order")
             guard order.hasPrefix("True") || order.hasPrefix("False") else {
                 throw TensorError.badNPY(reason: "fortran_order is neither True nor False")
@@ -123,7 +116,8 @@ package enum NPY {
             dims = try tuple[tuple.index(after: tuple.startIndex)..<end].split(separator: ",").compactMap { part in
                 let trimmed = part.trimmingCharacters(in: .whitespaces)
                 if trimmed.isEmpty { return nil }
-                guard let extent = Int(trimmed), extent >= 0 else {
+                // Python 2 wrote long integers so: 3L.
+                guard let extent = Int(trimmed.hasSuffix("L") ? String(trimmed.dropLast()) : trimmed), extent >= 0 else {
                     throw TensorError.badNPY(reason: "extent \(trimmed.prefix(16)) is no number")
                 }
                 return extent

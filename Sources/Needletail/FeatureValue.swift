@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTTensor
 
 /// A class label: text or a number, as the model's file says.
@@ -47,19 +48,16 @@ public enum FeatureValue: Sendable {
 }
 
 extension Tensor {
-    /// Reads a NumPy `.npy` file; elements of any number type become float32.
+    /// Reads a NumPy `.npy` file, or a pipe that brings one until its writer closes it; elements of any number type become float32. Throws `NeedletailError`
+    /// naming the path.
     public init(npy url: URL) throws {
-        var status = stat()
-        guard stat(url.path, &status) == 0 else {
-            throw NeedletailError(.invalidInput, "\(url.path): \(errno == ENOENT ? "no such file" : String(cString: strerror(errno)))")
+        do {
+            self = try Tensor(try NPY.read(contentsOf: url))
+        } catch let error as FileError {
+            throw NeedletailError(.invalidInput, error.description)
+        } catch {
+            throw NeedletailError(.invalidInput, "\(url.path): \(error)")
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw NeedletailError(.invalidInput, "\(url.path): no regular file; expected a .npy file")
-        }
-        guard access(url.path, R_OK) == 0 else {
-            throw NeedletailError(.invalidInput, "\(url.path): cannot be opened (\(String(cString: strerror(errno))))")
-        }
-        self = try NeedletailError.wrapping(.invalidInput, context: url.path) { try Tensor(try NPY.read(contentsOf: url)) }
     }
 
     /// The tensor as the bytes of a NumPy `.npy` file, float32, C order.

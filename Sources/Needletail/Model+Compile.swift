@@ -1,6 +1,7 @@
 import CNTPlatform
 import Foundation
 import NTCPU
+import NTFiles
 import NTFormats
 import NTGraph
 import NTRuntime
@@ -18,9 +19,9 @@ extension Model {
         return try NeedletailError.wrapping(.invalidModel, context: url.path) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             let compiled = folder.appendingPathComponent(model.name + ".mlmodelc")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Files.makeFolder(compiled.path)
             do { try model.write(compiled, precision) } catch {
-                try? FileManager.default.removeItem(at: folder)
+                Files.remove(folder.path)
                 throw error
             }
             return compiled
@@ -28,28 +29,34 @@ extension Model {
     }
 
     /// Compiles a model to a folder of the caller's choice, see `compile(contentsOf:precision:)`. A folder of an earlier compilation is replaced in one
-    /// step, so that whoever loads it meanwhile sees the one or the other. Throws as well when something else is in the way.
+    /// step, so that whoever loads it meanwhile sees the one or the other. A link is followed: it stays, and what it leads to is replaced. What an
+    /// interrupted compilation to the same place has left beside it is removed. Throws as well when something else is in the way.
     public static func compile(contentsOf url: URL, to target: URL, precision: ComputePrecision = .float32) throws {
         let model = try Model(contentsOf: url)
         try NeedletailError.wrapping(.invalidModel, context: target.path) {
-            let files = FileManager.default
+            let target = URL(fileURLWithPath: try Files.destination(target.path))
             let parent = target.deletingLastPathComponent()
-            var isFolder: ObjCBool = false
-            guard files.fileExists(atPath: parent.path, isDirectory: &isFolder), isFolder.boolValue else {
+            guard Files.kind(parent.path) == .folder else {
                 throw NeedletailError(.invalidInput, "\(target.path): there is no folder '\(parent.path)'")
             }
-            let exists = (try? target.checkResourceIsReachable()) ?? false
+            let exists = Files.kind(target.path) != nil
             if exists { try checkIsReplaceable(target) }
-            let folder = parent.appendingPathComponent(".\(UUID().uuidString).mlmodelc")
-            defer { try? files.removeItem(at: folder) }
-            try model.write(folder, precision)
-            try Self.put(folder, at: target, replaces: exists)
+            UnfinishedFolder.removeAbandoned(beside: target.path)
+            let unfinished = try UnfinishedFolder(beside: target.path)
+            try withExtendedLifetime(unfinished) {
+                let folder = URL(fileURLWithPath: unfinished.path)
+                try model.write(folder, precision)
+                try Self.put(folder, at: target, replaces: exists)
+            }
         }
     }
 
+    /// Removes what compilations of this process have not finished, when it is about to be ended by a signal.
+    package static func removeUnfinishedCompilations() { UnfinishedFolder.removeAll() }
+
     /// Throws unless a folder is a compiled model and holds nothing else, which replacing it would delete.
     private static func checkIsReplaceable(_ target: URL) throws {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: target.path)) ?? []
+        let names = (try? Files.names(inFolder: target.path)) ?? []
         guard names.contains(ModelPackage.compiledModelName) else {
             throw NeedletailError(.invalidInput, "\(target.path): is in the way, and no compiled model")
         }
@@ -60,33 +67,39 @@ extension Model {
 
     /// Moves a new folder to its place; what was there is then at the new folder's.
     private static func put(_ folder: URL, at target: URL, replaces: Bool) throws {
-        var code = replaces ? nt_exchange_paths(folder.path, target.path) : 0
+        var code = replaces ? exchange(folder, target) : 0
         if replaces, code == 0 { return }
         if code == EINVAL || code == ENOSYS {
             // A file system that cannot exchange: for a moment there is nothing in the place.
             let aside = folder.appendingPathExtension("old")
-            defer { try? FileManager.default.removeItem(at: aside) }
-            code = rename(target.path, aside.path) == 0 ? 0 : errno
-            if code == 0, rename(folder.path, target.path) == 0 { return }
+            defer { Files.remove(aside.path) }
+            try Files.move(target.path, to: aside.path)
+            return try Files.move(folder.path, to: target.path)
         }
-        if code == 0, rename(folder.path, target.path) != 0 { code = errno }
+        if code == 0 {
+            code = FileName.withBytes(of: folder.path) { from in FileName.withBytes(of: target.path) { rename(from, $0) == 0 ? 0 : errno } }
+        }
         if !replaces, code == ENOTEMPTY || code == EEXIST {
             // Another compilation was first; this one is as good.
             try checkIsReplaceable(target)
-            code = nt_exchange_paths(folder.path, target.path)
+            code = exchange(folder, target)
         }
         guard code == 0 else {
             throw NeedletailError(.invalidInput, "\(target.path): cannot be put in place: \(String(cString: strerror(code)))")
         }
     }
 
-    /// Writes the model and its compiled form into a new folder.
+    /// Lets two folders change places; the `errno` of what went wrong, or 0.
+    private static func exchange(_ a: URL, _ b: URL) -> Int32 {
+        FileName.withBytes(of: a.path) { first in FileName.withBytes(of: b.path) { nt_exchange_paths(first, $0) } }
+    }
+
+    /// Writes the model and its compiled form into an empty folder.
     private func write(_ folder: URL, _ precision: ComputePrecision) throws {
         guard let path = asset.path else { throw NeedletailError(.invalidModel, "\(name): the model is in memory, not in a file") }
-        let source = try ModelPackage.modelFile(for: URL(fileURLWithPath: path)).resolvingSymlinksInPath()
+        let source = try ModelPackage.modelFile(for: URL(fileURLWithPath: path))
         let copy = folder.appendingPathComponent(ModelPackage.compiledModelName)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        try FileManager.default.copyItem(at: source, to: copy)
+        try Files.copy(source.path, toNew: copy.path)
         guard isNetwork else { return }
         // From the copy, whatever happens to the file meanwhile.
         let graph = try Passes.optimize(try ModelAsset.load(contentsOf: copy).makeGraph())

@@ -85,7 +85,14 @@ public final class Model: Sendable {
         } else {
             result.append("a model of type \(description.modelType) is described here, not run")
         }
-        if let compiled { result.append("compiled: \(compiled.target)") }
+        if let compiled {
+            result.append("compiled: \(compiled.target)")
+            let (damaged, all) = compiled.damagedPackedCount()
+            if damaged > 0 { result.append("compiled: \(damaged) of \(all) packed weights are damaged and are packed anew by each session") }
+            do { try compiled.verifyConstants() } catch {
+                result.append("compiled: weights are damaged and are read from the model instead: \(error)")
+            }
+        }
         if let compiledRemark { result.append(compiledRemark) }
         return result
     }

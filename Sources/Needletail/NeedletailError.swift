@@ -1,3 +1,4 @@
+import NTFiles
 import NTGraph
 import NTOpenCL
 import NTTensor
@@ -46,6 +47,8 @@ public struct NeedletailError: Error, Sendable, CustomStringConvertible {
             return try body()
         } catch let error as NeedletailError {
             throw error
+        } catch let error as FileError where error.path == context {
+            throw NeedletailError(code, error.description)
         } catch {
             let code = (error as? OpenCLError).flatMap { Code($0.condition) } ?? code
             throw NeedletailError(code, (context.map { $0 + ": " } ?? "") + String(describing: error))

@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import Needletail
 
 /// A verb of the program.
@@ -95,7 +96,7 @@ enum Console {
 
     /// Writes all of a text; returns the `errno` of a failure.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var bytes = Array(text.utf8)[...]
+        var bytes = Array(FileName.shown(text).utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             let code = errno
@@ -110,6 +111,6 @@ enum Console {
     static func json(_ object: Any) throws -> String {
         let data = try JSONSerialization.data(
             withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
-        return String(decoding: data, as: UTF8.self)
+        return FileName.shown(String(decoding: data, as: UTF8.self), backslash: "\\\\")
     }
 }

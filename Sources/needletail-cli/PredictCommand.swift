@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import Needletail
 
 /// `needletail predict`: tensors in, tensors out.
@@ -39,30 +40,15 @@ enum PredictCommand: Command {
     }
 
     private static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {
-        try saving(folder) { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+        try Files.makeFolder(folder.path)
         for (name, value) in outputs {
             let base = folder.appendingPathComponent(name.replacingOccurrences(of: "/", with: "_"))
             switch value {
-            case .tensor(let tensor):
-                let data = try tensor.npyData()
-                let file = base.appendingPathExtension("npy")
-                try saving(file) { try data.write(to: file) }
+            case .tensor(let tensor): try Files.write(try tensor.npyData(), to: base.appendingPathExtension("npy").path)
             default:
                 let text = try Console.json(value.jsonObject) + "\n"
-                let file = base.appendingPathExtension("json")
-                try saving(file) { try Data(text.utf8).write(to: file) }
+                try Files.write(Data(text.utf8), to: base.appendingPathExtension("json").path)
             }
-        }
-    }
-
-    /// Runs `body`; a failure names the path and the system's reason.
-    private static func saving(_ url: URL, _ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch {
-            let cause = (error as? CocoaError)?.underlying as? POSIXError ?? error as? POSIXError
-            let reason = cause.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
-            throw CommandError("\(url.path): cannot be written (\(reason))")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import Needletail
 
 /// `needletail`: classify, predict, describe, measure.
@@ -13,7 +14,14 @@ enum Program {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
-        exit(run(Array(CommandLine.arguments.dropFirst())))
+        exit(run(arguments))
+    }
+
+    /// The words after the program's name. `CommandLine.arguments` would lose what is no UTF-8, which file names may be.
+    private static var arguments: [String] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            CommandLine.unsafeArgv[index].map { word in FileName.text(Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))) }
+        }
     }
 
     /// Exit statuses: 0 done, 1 the work failed, 2 the command line is wrong.

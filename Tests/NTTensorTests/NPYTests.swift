@@ -31,10 +31,24 @@ final class NPYTests: XCTestCase {
     }
 
     func testOtherElementTypesAreNamed() {
-        for (name, code) in [("bigendian", ">f4"), ("complex", "<c16")] {
-            XCTAssertThrowsError(try NPY.read(contentsOf: file(name))) { XCTAssertTrue("\($0)".contains(code), "\($0)") }
-        }
+        XCTAssertThrowsError(try NPY.read(contentsOf: file("complex"))) { XCTAssertTrue("\($0)".contains("<c16"), "\($0)") }
         XCTAssertThrowsError(try NPY.read(contentsOf: file("missing")))
+    }
+
+    /// Big-endian files, and unsigned numbers of 32 and 64 bits in both orders.
+    func testByteOrdersAndWideNumbers() throws {
+        for code in ["f2", "f4", "f8", "i2", "u2", "i4", "i8"] {
+            let tensor = try NPY.read(contentsOf: file("big_\(code)"))
+            XCTAssertEqual(tensor.shape, [2, 2])
+            XCTAssertEqual(tensor.floatArray(), code.hasPrefix("u") ? [0, 1, 2, 300] : [-1, 1, 2, 300], code)
+        }
+        for order in ["little", "big"] {
+            XCTAssertEqual(try NPY.read(contentsOf: file("\(order)_u4")).floatArray(), [0, 1, 300, 4_294_967_040])
+            XCTAssertEqual(try NPY.read(contentsOf: file("\(order)_u8")).floatArray(), [0, 1, 300, 18_446_742_974_197_923_840])
+        }
+        let fortran = try NPY.read(contentsOf: file("big_fortran"))
+        XCTAssertEqual(fortran.shape, [2, 3])
+        XCTAssertEqual(fortran.floatArray(), [0, 1, 2, 3, 4, 5])
     }
 
     func testWrittenFilesReadBack() throws {

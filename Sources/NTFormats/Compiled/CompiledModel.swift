@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTGraph
 import NTTensor
 import Synchronization
@@ -13,7 +14,7 @@ package final class CompiledModel: Sendable {
     package static let fileName = "compiled.bin"
 
     /// Whether a folder has a compiled form, sound or not.
-    package static func exists(inFolder folder: URL) -> Bool { access(folder.appendingPathComponent(fileName).path, F_OK) == 0 }
+    package static func exists(inFolder folder: URL) -> Bool { Files.kind(folder.appendingPathComponent(fileName).path) != nil }
 
     /// The graph that `Passes` made of the model's. Its constants lie in the file.
     package let graph: Graph
@@ -134,6 +135,11 @@ package final class CompiledModel: Sendable {
         } catch let error as FormatError {
             throw error.at(path)
         }
+    }
+
+    /// How many packed weights are damaged, of how many: plans pack these anew. Reads all of them.
+    package func damagedPackedCount() -> (damaged: Int, all: Int) {
+        (packed.values.reduce(0) { $0 + (isSound($1) ? 0 : 1) }, packed.count)
     }
 
     private func verify(_ section: CompiledLayout.Section) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTGraph
 import NTTensor
 
@@ -98,20 +99,15 @@ package struct CompiledModelWriter {
     }
 
     private func write(_ header: CompiledHeader, _ index: Data, to file: URL) throws {
+        let (words, text) = (header.words, NSData(data: index))
         do {
-            try Data().write(to: file, options: .withoutOverwriting)
-            let handle = try FileHandle(forWritingTo: file)
-            defer { try? handle.close() }
-            try handle.write(contentsOf: header.words.withUnsafeBytes { Data($0) })
-            for (offset, bytes) in pieces {
-                try handle.seek(toOffset: UInt64(offset))
-                guard let base = bytes.baseAddress else { continue }
-                try handle.write(contentsOf: Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none))
+            try words.withUnsafeBytes { head in
+                try Files.write(
+                    pieces: [(0, head)] + pieces + [(Int(header.indexOffset), UnsafeRawBufferPointer(start: text.bytes, count: text.length))],
+                    toNew: file.path)
             }
-            try handle.seek(toOffset: header.indexOffset)
-            try handle.write(contentsOf: index)
-        } catch {
-            throw FormatError(.unreadable, path: file.path, "cannot be written: \(error.localizedDescription)")
+        } catch let error as FileError {
+            throw FormatError(error)
         }
     }
 }

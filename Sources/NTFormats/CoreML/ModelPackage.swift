@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 
 /// Finds the model file that a URL means: the file itself, the root model of an `.mlpackage` folder, or the model of a folder compiled here.
 package enum ModelPackage {
@@ -9,27 +10,23 @@ package enum ModelPackage {
 
     /// The file that holds the model. Throws `FormatError`: missing, or a folder that is no sound package.
     package static func modelFile(for url: URL) throws -> URL {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw FormatError(.missing, path: url.path, "no such file")
-        }
-        return isFolder.boolValue ? try rootModel(of: url) : url
+        // What cannot be looked at gives its reason when it is opened.
+        Files.kind(url.path) == .folder ? try rootModel(of: url) : url
     }
 
     private static func rootModel(of folder: URL) throws -> URL {
         func failure(_ reason: String) -> FormatError { FormatError(.badPackage, path: folder.path, reason) }
         let manifestURL = folder.appendingPathComponent("Manifest.json")
-        guard FileManager.default.fileExists(atPath: manifestURL.path) else {
+        guard Files.kind(manifestURL.path) != nil else {
             let compiled = folder.appendingPathComponent(compiledModelName)
-            if FileManager.default.fileExists(atPath: compiled.path) { return compiled }
-            if FileManager.default.fileExists(atPath: folder.appendingPathComponent("coremldata.bin").path) {
+            if Files.kind(compiled.path) != nil { return compiled }
+            if Files.kind(folder.appendingPathComponent("coremldata.bin").path) != nil {
                 throw FormatError(
                     .unsupported, path: folder.path, "is a compiled model (.mlmodelc); use the .mlmodel or .mlpackage it was made from")
             }
             throw failure("is a folder without Manifest.json or \(compiledModelName), so neither an .mlpackage nor a compiled model")
         }
-        let manifest = try ByteStorage(contentsOf: manifestURL)
-        guard manifest.bytes.count <= maximumManifestByteCount else { throw failure("Manifest.json has \(manifest.bytes.count) bytes") }
+        let manifest = try ByteStorage(contentsOf: manifestURL, maximumByteCount: maximumManifestByteCount)
         guard let root = try? JSONSerialization.jsonObject(with: Data(manifest.bytes)) as? [String: Any] else {
             throw failure("Manifest.json is no JSON object")
         }
@@ -43,7 +40,7 @@ package enum ModelPackage {
             throw failure("the root model's path '\(FormatError.shortened(path))' leads out of the package")
         }
         let model = folder.appendingPathComponent("Data").appendingPathComponent(path)
-        guard FileManager.default.fileExists(atPath: model.path) else {
+        guard Files.kind(model.path) != nil else {
             throw failure("the root model 'Data/\(FormatError.shortened(path))' is missing")
         }
         return model

@@ -1,8 +1,9 @@
 import Foundation
+import NTFiles
 
 /// Compiled programs on disk, one file each under `$XDG_CACHE_HOME/needletail/opencl` (`~/.cache` by default).
 ///
-/// An entry carries its whole key and a checksum; one that is truncated, altered, of another device or driver, or of another version of this
+/// An entry carries its whole key and a checksum; one that is no file, truncated, altered, of another device or driver, or of another version of this
 /// format is not used, and is replaced after the program has been built anew. Files are written beside their place and moved there, so that
 /// processes may share the folder. When the folder grows past its limit, the entries used longest ago go. No failure here is an error: the program
 /// is built from source then. NEEDLETAIL_CACHE=off turns the cache off.
@@ -28,11 +29,7 @@ package struct ProgramCache: Sendable {
     /// The binary of a key, or nil when the cache has none that can be trusted.
     package func load(_ key: CacheEntryKey) -> [UInt8]? {
         let url = url(of: key)
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
-        defer { try? handle.close() }
-        guard let size = try? handle.seekToEnd(), size <= UInt64(Self.maximumEntryBytes), (try? handle.seek(toOffset: 0)) != nil,
-            let data = try? handle.readToEnd()
-        else { return nil }
+        guard let data = try? Files.read(url.path, limit: Self.maximumEntryBytes) else { return nil }
         guard let binary = Self.decode([UInt8](data), expecting: key.text) else { return nil }
         try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: url.path)
         return binary
@@ -42,14 +39,11 @@ package struct ProgramCache: Sendable {
     package func store(_ binary: [UInt8], for key: CacheEntryKey) {
         let bytes = Self.encode(binary, key: key.text)
         guard bytes.count <= min(Self.maximumEntryBytes, maximumBytes) else { return }
-        let files = FileManager.default
-        guard (try? files.createDirectory(at: folder, withIntermediateDirectories: true)) != nil else { return }
-        let temporary = folder.appendingPathComponent(".\(UUID().uuidString).part")
-        guard (try? Data(bytes).write(to: temporary)) != nil else {
-            try? files.removeItem(at: temporary)
-            return
-        }
-        if rename(temporary.path, url(of: key).path) != 0 { try? files.removeItem(at: temporary) }
+        let target = url(of: key).path
+        guard (try? Files.makeFolder(folder.path)) != nil else { return }
+        // What is no file takes an entry's place for good, unless it goes.
+        if let kind = Files.kind(target), kind != .file { Files.remove(target) }
+        guard (try? Files.write(Data(bytes), to: target)) != nil else { return }
         trim()
     }
 

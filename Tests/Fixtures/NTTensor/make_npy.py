@@ -12,5 +12,10 @@ np.save("empty.npy", np.zeros((2, 0, 3), dtype=np.float32))
 for version in [(1, 0), (2, 0), (3, 0)]:
     with open(f"version{version[0]}.npy", "wb") as file:
         np.lib.format.write_array(file, np.array([[1, 2], [3, 4]], dtype=np.float32), version)
-np.save("bigendian.npy", np.array([1, 2], dtype=">f4"))
+for code in ["f2", "f4", "f8", "i2", "u2", "i4", "i8"]:
+    np.save(f"big_{code}.npy", np.array([[0 if code == "u2" else -1, 1], [2, 300]]).astype(">" + code))
+for name, order in [("little", "<"), ("big", ">")]:
+    np.save(f"{name}_u4.npy", np.array([0, 1, 300, 2**32 - 256], dtype=order + "u4"))
+    np.save(f"{name}_u8.npy", np.array([0, 1, 300, 2**64 - 2**40], dtype=order + "u8"))
+np.save("big_fortran.npy", np.asfortranarray(np.arange(6, dtype=">f4").reshape(2, 3)))
 np.save("complex.npy", np.array([1 + 2j]))

@@ -1,0 +1,81 @@
+import Foundation
+import NTFiles
+import Synchronization
+
+/// A hidden folder beside the place that it is going to be moved to. It is locked while its process lives, so that one of a process that was killed is
+/// known and can be removed.
+final class UnfinishedFolder {
+    let path: String
+    private let descriptor: Int32
+
+    private static let living = Mutex<Set<String>>([])
+
+    /// Makes the folder. Throws `FileError`.
+    init(beside target: String) throws(FileError) {
+        while true {
+            let path = Self.prefix(target) + UUID().uuidString + Self.suffix
+            try Files.makeFolder(path)
+            let opened = Self.open(path)
+            // A file system without locks keeps what is abandoned.
+            if opened >= 0 { flock(opened, LOCK_EX) }
+            // Another process may have taken it for abandoned before it was locked.
+            guard opened < 0 || Self.isOpen(opened, at: path) else {
+                close(opened)
+                continue
+            }
+            (self.path, descriptor) = (path, opened)
+            Self.living.withLock { _ = $0.insert(path) }
+            return
+        }
+    }
+
+    /// Removes what is at the folder's path now.
+    deinit {
+        Files.remove(path)
+        Self.living.withLock { _ = $0.remove(path) }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Removes the folders of this process, which is about to end.
+    static func removeAll() {
+        // A file may be made in a folder while it is being emptied.
+        for path in living.withLock({ $0 }) {
+            for _ in 0..<20 where Files.kind(path) != nil {
+                Files.remove(path)
+                usleep(5_000)
+            }
+        }
+    }
+
+    /// Removes the folders for this target whose processes are gone.
+    static func removeAbandoned(beside target: String) {
+        let folder = Files.folder(of: target)
+        let prefix = String(prefix(target).dropFirst(folder.count + 1))
+        for name in (try? Files.names(inFolder: folder)) ?? [] where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+            let path = folder + "/" + name
+            let opened = open(path)
+            guard opened >= 0 else { continue }
+            if flock(opened, LOCK_EX | LOCK_NB) == 0 { Files.remove(path) }
+            close(opened)
+        }
+    }
+
+    private static let suffix = ".part"
+
+    /// What the paths of folders for this target begin with.
+    private static func prefix(_ target: String) -> String {
+        let folder = Files.folder(of: target)
+        let name = target.split(separator: "/").last.map(String.init) ?? ""
+        return "\(folder)/.\(name)."
+    }
+
+    private static func open(_ path: String) -> Int32 {
+        FileName.withBytes(of: path) { Foundation.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+    }
+
+    private static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
+        var (opened, found) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, FileName.withBytes(of: path, { lstat($0, &found) }) == 0 else { return false }
+        return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import Needletail
 
 let usage = """
     usage: needletail-bench VERB
@@ -27,6 +28,7 @@ func run(_ arguments: [String]) throws {
 }
 
 do {
+    try PackageInfo.checkEnvironment()
     try run(Array(CommandLine.arguments.dropFirst()))
 } catch let error as UsageError {
     FileHandle.standardError.write(Data("needletail-bench: \(error.message)\n\(usage)\n".utf8))

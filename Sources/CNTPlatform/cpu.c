@@ -55,6 +55,8 @@ static uint32_t probe_isa(void) {
 static uint32_t probe_isa(void) { return 0; }
 #endif
 
+static char problem[160];
+
 static uint32_t ceiling_from_environment(void) {
     const char *name = getenv("NEEDLETAIL_MAX_ISA");
     if (!name || !*name || !strcmp(name, "amx")) return ~0u;
@@ -63,7 +65,7 @@ static uint32_t ceiling_from_environment(void) {
     if (!strcmp(name, "avx2")) return NT_ISA_AVX2;
     if (!strcmp(name, "avx512")) return avx512;
     if (!strcmp(name, "avx512bf16")) return avx512 | NT_ISA_AVX512_BF16 | NT_ISA_AVX512_FP16;
-    fprintf(stderr, "needletail: NEEDLETAIL_MAX_ISA=%s is none of portable, avx2, avx512, avx512bf16, amx; ignored\n", name);
+    snprintf(problem, sizeof problem, "NEEDLETAIL_MAX_ISA: expected one of portable, avx2, avx512, avx512bf16, amx, found '%.40s'", name);
     return ~0u;
 }
 
@@ -94,6 +96,11 @@ static void probe(void) {
 uint32_t nt_isa_bits(void) {
     pthread_once(&once, probe);
     return probed & atomic_load_explicit(&allowed, memory_order_relaxed);
+}
+
+const char *nt_isa_problem(void) {
+    pthread_once(&once, probe);
+    return problem[0] ? problem : NULL;
 }
 
 void nt_isa_set_ceiling(uint32_t ceiling) {

@@ -21,27 +21,41 @@ package struct DeviceFeatures: Sendable, Hashable {
         self.fusesSeparable = fusesSeparable
     }
 
-    /// The defaults for a device, changed by NEEDLETAIL_OPENCL: words `pixels`, `shared`, `replay`, `fuse` with `=on` or `=off`, apart by commas. Words that are not
-    /// known change nothing.
+    /// What NEEDLETAIL_OPENCL can turn on and off.
+    package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse }
+
+    /// The settings in NEEDLETAIL_OPENCL: names with `=on` or `=off`, apart by commas. Throws naming what is not known.
+    package static func settings(environment: [String: String]) throws(OpenCLError) -> [(setting: Setting, isOn: Bool)] {
+        var result: [(Setting, Bool)] = []
+        for word in (environment["NEEDLETAIL_OPENCL"] ?? "").split(separator: ",") {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+            if parts == [""] { continue }
+            guard parts.count == 2, let setting = Setting(rawValue: parts[0]), let isOn = ["on": true, "off": false][parts[1]] else {
+                let known = Setting.allCases.map(\.rawValue).joined(separator: ", ")
+                throw OpenCLError.unsupported("NEEDLETAIL_OPENCL: expected \(known), each with =on or =off, found '\(word.prefix(40))'")
+            }
+            result.append((setting, isOn))
+        }
+        return result
+    }
+
+    /// The defaults for a device, changed by NEEDLETAIL_OPENCL, see `settings`. Throws when that holds what is not known.
     ///
     /// Pictures are prepared on graphics processors alone: on PoCL's CPU device a 1920x1080 BGRA frame takes 7 times as long as on the host's SIMD kernels.
     /// Launches are replayed on graphics processors that list cl_khr_command_buffer. On CPU devices it costs: mini-Xception takes 0.426 ms with replay and
     /// 0.422 without on PoCL, which queues a recording's commands one by one, and 0.341 and 0.316 on Intel's runtime.
-    package init(for device: OpenCLDevice, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(for device: OpenCLDevice, environment: [String: String] = ProcessInfo.processInfo.environment) throws(OpenCLError) {
         preparesPixels = device.kind == .gpu || device.kind == .accelerator
         sharesMemory = device.hasUnifiedMemory
         fusesSeparable = true
         let isListed = device.extensions.contains("cl_khr_command_buffer")
         replaysLaunches = isListed && device.kind == .gpu
-        for word in (environment["NEEDLETAIL_OPENCL"] ?? "").split(separator: ",") {
-            let parts = word.split(separator: "=").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard parts.count == 2, let value = ["on": true, "off": false][parts[1]] else { continue }
-            switch parts[0] {
-            case "pixels": preparesPixels = value
-            case "shared": sharesMemory = value
-            case "replay": replaysLaunches = value && isListed
-            case "fuse": fusesSeparable = value
-            default: break
+        for (setting, isOn) in try Self.settings(environment: environment) {
+            switch setting {
+            case .pixels: preparesPixels = isOn
+            case .shared: sharesMemory = isOn
+            case .replay: replaysLaunches = isOn && isListed
+            case .fuse: fusesSeparable = isOn
             }
         }
     }

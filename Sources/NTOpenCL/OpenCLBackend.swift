@@ -42,7 +42,7 @@ package struct OpenCLBackend: Backend {
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache)
         style = DeviceStyle(for: device, family: family)
-        self.features = features ?? DeviceFeatures(for: device)
+        self.features = try features ?? DeviceFeatures(for: device)
         self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
     }
 
@@ -65,6 +65,15 @@ package struct OpenCLBackend: Backend {
         return try OpenCLPartition(compiler, features: features)
     }
 
+    /// What a precision that leaves a choice stands for on this device, for people; nil for the others.
+    package func meaning(of precision: Precision) -> String? {
+        switch precision {
+        case .fast: device.hasHalfPrecision && device.kind == .gpu ? "fast is float16 here" : "fast is float32 here"
+        case .float32Winograd: "float32-winograd is float32 here"
+        case .float32, .float16, .bfloat16: nil
+        }
+    }
+
     /// What convolutions keep their values in. Throws when the device lacks the precision.
     func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
         switch precision {
@@ -72,10 +81,11 @@ package struct OpenCLBackend: Backend {
         case .fast: return device.hasHalfPrecision && device.kind == .gpu ? .half : .float
         case .float16:
             guard device.hasHalfPrecision else {
-                throw OpenCLError.unsupported("the OpenCL device '\(device.name)' has no half precision (cl_khr_fp16)")
+                throw OpenCLError.unsupported("the OpenCL device '\(device.name)' has no half precision (cl_khr_fp16); use float32")
             }
             return .half
-        case .bfloat16: throw OpenCLError.unsupported("the OpenCL backend has no bfloat16; use float32 or float16")
+        case .bfloat16:
+            throw OpenCLError.unsupported("the OpenCL backend has no bfloat16; use float32" + (device.hasHalfPrecision ? " or float16" : ""))
         }
     }
 }

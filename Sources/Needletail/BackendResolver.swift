@@ -26,16 +26,22 @@ package struct BackendResolver: Sendable {
 
     /// The backend and why it was taken. Throws `NeedletailError` when it is absent or cannot be used.
     func resolve(_ configuration: SessionConfiguration) throws -> Choice {
+        try PackageInfo.checkEnvironment()
+        if let index = configuration.deviceIndex, [.cpu, .reference].contains(configuration.backend) {
+            throw NeedletailError(
+                .invalidInput, "OpenCL device \(index) was asked for on the \(configuration.backend.rawValue) backend; use opencl or auto")
+        }
         switch configuration.backend {
         case .cpu: return Choice(backend: try Self.cpu(configuration), reason: "asked for" + Self.arithmeticNote(configuration))
         case .reference:
             try Self.requireFloat32(configuration, "reference")
-            return Choice(backend: ReferenceBackend(), reason: "asked for")
+            let note = configuration.precision == .float32 ? "" : "; \(configuration.precision.rawValue) is float32 here, summed in double precision"
+            return Choice(backend: ReferenceBackend(), reason: "asked for" + note)
         case .opencl:
             let devices = OpenCLDeviceList(api: api)
             let index = configuration.deviceIndex ?? devices.firstGPU ?? 0
             let backend = try NeedletailError.wrapping(.backendUnavailable, context: "opencl") { try open(index, of: devices, configuration) }
-            return Choice(backend: backend, reason: "asked for, device \(index)")
+            return Choice(backend: backend, reason: "asked for, device \(index)" + Self.note(backend, configuration))
         case .auto: return try automatic(configuration)
         }
     }
@@ -46,8 +52,12 @@ package struct BackendResolver: Sendable {
             let reason = devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices"
             return Choice(backend: try Self.cpu(configuration), reason: "auto: " + reason + Self.arithmeticNote(configuration))
         }
+        // One that was asked for and is not there is a mistake; one that is there and fails is not.
+        if configuration.deviceIndex != nil { _ = try NeedletailError.wrapping(.backendUnavailable, context: "auto") { try devices.device(index) } }
         do {
-            return Choice(backend: try open(index, of: devices, configuration), reason: "auto: OpenCL device \(index)", replaceableDevice: index)
+            let backend = try open(index, of: devices, configuration)
+            let reason = "auto: OpenCL device \(index)" + Self.note(backend, configuration)
+            return Choice(backend: backend, reason: reason, replaceableDevice: index)
         } catch {
             return try Self.replacement(for: index, after: error, configuration)
         }
@@ -73,6 +83,11 @@ package struct BackendResolver: Sendable {
             throw NeedletailError(.backendUnavailable, "the cpu backend has no float16; use float32, float32-winograd, bfloat16 or fast")
         }
         return CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
+    }
+
+    /// What an OpenCL device computes in when that was left to it.
+    private static func note(_ backend: OpenCLBackend, _ configuration: SessionConfiguration) -> String {
+        backend.meaning(of: configuration.precision.runtimePrecision).map { "; " + $0 } ?? ""
     }
 
     /// What the CPU computes in when that is not what was asked for, or was left to it.

@@ -49,8 +49,8 @@ public final class Benchmark {
         firstRunSeconds = (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// What the self-check of this batch's first run has found, see `Session.verification`.
-    public var verification: Double? { entry.verification.difference }
+    /// What the self-check of this batch's first run has found, see `Session.verificationResult`.
+    public var verificationResult: VerificationResult? { entry.verification.result }
 
     /// Floating-point operations of one run.
     public var flops: Int { entry.plan.graph.flops }

@@ -53,6 +53,9 @@ final class PlanCache: @unchecked Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
+    /// The plans that are kept.
+    var all: [PlanEntry] { lock.withLock { order.compactMap { entries[$0] } } }
+
     func entry(for key: PlanKey, compile: () throws -> PlanEntry) throws -> PlanEntry {
         lock.lock()
         defer { lock.unlock() }

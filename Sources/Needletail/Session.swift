@@ -183,8 +183,14 @@ extension ClassLabel {
 
 extension Session {
     /// What the self-check of the first prediction has found: the largest difference from the reference, relative to the output's largest value. Nil
-    /// when `verifiesFirstPrediction` is off or nothing has been predicted at the default input shapes yet.
-    public var verification: Double? { defaultPlan.verification.difference }
+    /// when `verifiesFirstPrediction` is off, nothing has been predicted yet, or no output has had a finite value on both sides.
+    public var verification: Double? { verificationResult?.difference }
+
+    /// What the self-checks of the first prediction at each shape and batch have found together; nil when `verifiesFirstPrediction` is off or nothing has
+    /// been predicted yet.
+    public var verificationResult: VerificationResult? {
+        ([defaultPlan] + plans.all).compactMap(\.verification.result).reduce(nil) { $0?.merged($1) ?? $1 }
+    }
 
     /// A step of the plan for the default input shapes.
     public struct PlanStep: Sendable {

@@ -42,7 +42,8 @@ public enum ComputePrecision: String, Sendable, CaseIterable {
 /// How a session is set up.
 public struct SessionConfiguration: Sendable {
     public var backend: BackendChoice
-    /// Which OpenCL device, counted over all platforms as `Devices.all` lists them; nil takes the first GPU, else the first device.
+    /// Which OpenCL device, counted over all platforms as `Devices.all` lists them; nil takes the first GPU, else the first device. A number
+    /// that no device has is an error, `auto` included, as is any number on the other backends.
     public var deviceIndex: Int?
     /// Threads of one run on the CPU; nil takes one per usable core. At least 1.
     public var threadCount: Int?

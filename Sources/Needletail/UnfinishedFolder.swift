@@ -16,10 +16,13 @@ final class UnfinishedFolder {
             let path = Self.prefix(target) + UUID().uuidString + Self.suffix
             try Files.makeFolder(path)
             let opened = Self.open(path)
+            let code = errno
+            // Another process may take it for abandoned until it is locked.
+            if opened < 0, code == ENOENT { continue }
+            guard opened >= 0 else { throw FileError(path, .failed(action: "opened", code: code)) }
             // A file system without locks keeps what is abandoned.
-            if opened >= 0 { flock(opened, LOCK_EX) }
-            // Another process may have taken it for abandoned before it was locked.
-            guard opened < 0 || Self.isOpen(opened, at: path) else {
+            flock(opened, LOCK_EX)
+            guard Self.isOpen(opened, at: path) else {
                 close(opened)
                 continue
             }
@@ -33,7 +36,7 @@ final class UnfinishedFolder {
     deinit {
         Files.remove(path)
         Self.living.withLock { _ = $0.remove(path) }
-        if descriptor >= 0 { close(descriptor) }
+        close(descriptor)
     }
 
     /// Removes the folders of this process, which is about to end.

@@ -4,13 +4,13 @@ import NTRuntime
 import NTTensor
 
 /// The optional self-check: the first predictions of a plan against the reference, output by output and, when they differ, layer by layer.
-final class Verification: @unchecked Sendable {
+package final class Verification: @unchecked Sendable {
     private let lock = NSLock()
     private var isDone = false
-    private var largest: Double?
+    private var found: VerificationResult?
 
-    /// The largest difference of an output that the check has found, relative to the output's largest value; nil before the check.
-    var difference: Double? { lock.withLock { largest } }
+    /// What the check has found; nil before the check.
+    var result: VerificationResult? { lock.withLock { found } }
 
     /// Whether no prediction has been compared yet.
     var isPending: Bool { lock.withLock { !isDone } }
@@ -45,29 +45,44 @@ final class Verification: @unchecked Sendable {
             }
         }
         let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
+        var result = VerificationResult(difference: nil, remarks: [])
+        for (id, input) in zip(graph.inputs, inputs) {
+            guard let text = withExtendedLifetime(input, { VerificationResult.nonFinite(input.floats) }) else { continue }
+            result.remarks.append("input '\(graph[id].name)' \(text)")
+        }
         for (index, id) in graph.outputs.enumerated() {
             let found = UnsafeBufferPointer(
                 start: state.outputs[index].base.assumingMemoryBound(to: Float.self), count: graph[id].type.shape.count)
-            let difference = withExtendedLifetime(expected) { Verification.difference(found, expected[index].floats) }
-            lock.withLock { largest = max(largest ?? 0, difference) }
+            let (difference, remark) = withExtendedLifetime(expected) { Verification.compare(found, expected[index].floats) }
+            if let remark { result.remarks.append("output '\(graph[id].name)' \(remark)") }
+            guard let difference else { continue }
+            result.difference = max(result.difference ?? 0, difference)
             guard difference > tolerance || difference.isNaN else { continue }
             throw NeedletailError(
                 .executionFailed,
                 "\(model): output '\(graph[id].name)' on \(plan.backend.name) differs from the reference by \(difference) "
                     + "(relative to its largest value); \(try firstDifference(plan, inputs))")
         }
+        lock.withLock { found = result }
     }
 
-    /// The largest absolute difference over the largest absolute expected value; NaN when one side is not finite and the other is.
-    static func difference(_ found: UnsafeBufferPointer<Float>, _ expected: UnsafeBufferPointer<Float>) -> Double {
-        var (largest, scale) = (0.0, 0.0)
+    /// The largest absolute difference over the largest absolute expected value, over values that are finite on both sides (nil when there are values and
+    /// none is); NaN when one side is finite and the other is not, or both are infinite with opposite signs. And what is to be said of values that
+    /// are not finite on both sides: on one NaN, on the other infinite is as good, since the order of sums decides between them.
+    package static func compare(
+        _ found: UnsafeBufferPointer<Float>, _ expected: UnsafeBufferPointer<Float>
+    ) -> (difference: Double?, remark: String?) {
+        var (largest, scale, finite) = (0.0, 0.0, 0)
         for (a, b) in zip(found, expected) {
-            if a.isFinite != b.isFinite { return .nan }
+            if a.isFinite != b.isFinite || (a.isInfinite && b.isInfinite && a != b) { return (.nan, nil) }
             guard b.isFinite else { continue }
+            finite += 1
             largest = max(largest, abs(Double(a) - Double(b)))
             scale = max(scale, abs(Double(b)))
         }
-        return scale > 0 ? largest / scale : largest
+        let (here, there) = (VerificationResult.nonFinite(found), VerificationResult.nonFinite(expected))
+        let remark = here.flatMap { here in there.map { here == $0 ? "\(here) in both" : "\(here); in the reference it \($0)" } }
+        return (finite == 0 && !found.isEmpty ? nil : scale > 0 ? largest / scale : largest, remark)
     }
 
     /// Says where the difference starts: every value of the graph on both backends, layer by layer.

@@ -22,6 +22,12 @@ enum BenchCommand: Command {
         let batch = try arguments.integer("--batch", in: 1...4096) ?? 1
         let seconds = try arguments.number("--seconds", in: 0.001...86_400) ?? 2
         let picture = try PictureBench.source(arguments)
+        if arguments.has("--rounds-from-stdin"), let other = ["--json", "--profile"].first(where: arguments.has) {
+            throw UsageError("--rounds-from-stdin goes without \(other): each round is one line of numbers")
+        }
+        guard !arguments.has("--rounds-from-stdin") || arguments.string("--seconds") == nil else {
+            throw UsageError("--rounds-from-stdin goes without --seconds: each round says how long it is")
+        }
         let configuration = try CommonFlags.configuration(arguments)
         let start = ContinuousClock.now
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)

@@ -32,7 +32,7 @@ struct BenchReport {
         if let programs {
             lines.append("programs    \(programs.built) built from source, \(programs.cached) taken from the cache, for the first prediction")
         }
-        if let line = CommonFlags.verification(benchmark.verification) { lines.append(line) }
+        lines += CommonFlags.verification(benchmark.verificationResult)
         lines += benchmark.fallbacks.map { "fallback    \($0)" }
         return lines.joined(separator: "\n")
     }
@@ -49,7 +49,7 @@ struct BenchReport {
             "peakMemoryBytes": Benchmark.peakMemoryByteCount, "fallbacks": benchmark.fallbacks,
         ]
         if let programs { object["programs"] = ["built": programs.built, "cached": programs.cached] }
-        if let verification = benchmark.verification { object["verification"] = verification }
+        object.merge(CommonFlags.verificationObject(benchmark.verificationResult)) { $1 }
         if let profile { object.merge(ProfileTable(profile: profile).object) { $1 } }
         return try Console.json(object)
     }

@@ -55,7 +55,9 @@ enum ClassifyCommand: Command {
                 try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1))
             }
         }
-        if !asJSON, let line = CommonFlags.verification(classifier.session.verification) { try Console.print(line) }
+        let verification = classifier.session.verificationResult
+        if asJSON, verification != nil { try Console.print(Console.json(CommonFlags.verificationObject(verification))) }
+        if !asJSON { for line in CommonFlags.verification(verification) { try Console.print(line) } }
         return failed ? 1 : 0
     }
 

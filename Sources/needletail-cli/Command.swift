@@ -37,9 +37,13 @@ enum CommonFlags {
     static let session = [backend, device, threads, precision, verify]
 
     static func configuration(_ arguments: Arguments) throws -> SessionConfiguration {
-        SessionConfiguration(
-            backend: try arguments.choice("--backend", of: BackendChoice.self) ?? .auto,
-            deviceIndex: try arguments.integer("--device", in: 0...1023),
+        let backend = try arguments.choice("--backend", of: BackendChoice.self) ?? .auto
+        let device = try arguments.integer("--device", in: 0...1023)
+        guard device == nil || [.auto, .opencl].contains(backend) else {
+            throw UsageError("--device: goes with --backend opencl or auto, found --backend \(backend.rawValue)")
+        }
+        return SessionConfiguration(
+            backend: backend, deviceIndex: device,
             threadCount: try arguments.integer("--threads", in: 1...256),
             precision: try arguments.choice("--precision", of: ComputePrecision.self) ?? .float32,
             verifiesFirstPrediction: arguments.has("--verify"))
@@ -54,9 +58,19 @@ extension CommonFlags {
         return try Session(model, configuration: configuration)
     }
 
-    /// What `--verify` has found, as a line; nil when it was not asked for.
-    static func verification(_ difference: Double?) -> String? {
-        difference.map { String(format: "# verified: outputs differ from the reference by at most %.2g of their largest value", $0) }
+    /// What `--verify` has found, as lines; none when it was not asked for.
+    static func verification(_ result: VerificationResult?) -> [String] {
+        guard let result else { return [] }
+        let text =
+            result.difference.map { String(format: "outputs differ from the reference by at most %.2g of their largest value", $0) }
+            ?? "no output has a finite value to compare"
+        return ["# verified: \(text)"] + result.remarks.map { "# verified: \($0)" }
+    }
+
+    /// The same for `--json`: what it adds to an object.
+    static func verificationObject(_ result: VerificationResult?) -> [String: Any] {
+        guard let result else { return [:] }
+        return ["verification": result.difference ?? NSNull(), "verificationRemarks": result.remarks]
     }
 
     /// The path of an operand; an empty one is a mistake, not the current folder.

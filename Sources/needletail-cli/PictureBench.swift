@@ -36,16 +36,17 @@ enum PictureBench {
     private static func text(_ benchmark: PictureBenchmark, _ result: PictureBenchmark.Measurement) -> String {
         let stages = PictureBenchmark.Stage.allCases.map { String(format: "\($0) %.3f", result.stages[$0] ?? 0) }.joined(separator: ", ")
         let latency = result.total
-        return [
-            "model       \(benchmark.session.model.name)",
-            "backend     \(benchmark.session.backendDescription): \(benchmark.session.backendReason)",
-            String(
-                format: "to label    p50 %.3f ms, p90 %.3f, p99 %.3f, fastest %.3f (%d pictures)", latency.median, latency.percentile(90),
-                latency.percentile(99), latency.sorted[0], latency.count),
-            "stages      \(stages) ms",
-            "best class  \(benchmark.top.index)" + (benchmark.top.label.map { ": \($0)" } ?? ""),
-            CommonFlags.verification(benchmark.session.verification),
-        ].compactMap { $0 }.joined(separator: "\n")
+        let lines =
+            [
+                "model       \(benchmark.session.model.name)",
+                "backend     \(benchmark.session.backendDescription): \(benchmark.session.backendReason)",
+                String(
+                    format: "to label    p50 %.3f ms, p90 %.3f, p99 %.3f, fastest %.3f (%d pictures)", latency.median, latency.percentile(90),
+                    latency.percentile(99), latency.sorted[0], latency.count),
+                "stages      \(stages) ms",
+                "best class  \(benchmark.top.index)" + (benchmark.top.label.map { ": \($0)" } ?? ""),
+            ] + CommonFlags.verification(benchmark.session.verificationResult)
+        return lines.joined(separator: "\n")
     }
 
     private static func json(_ benchmark: PictureBenchmark, _ result: PictureBenchmark.Measurement) throws -> String {
@@ -57,7 +58,7 @@ enum PictureBench {
             "stages": Dictionary(uniqueKeysWithValues: PictureBenchmark.Stage.allCases.map { ("\($0)", result.stages[$0] ?? 0) }),
         ]
         if let label = benchmark.top.label { object["topLabel"] = label }
-        if let verification = benchmark.session.verification { object["verification"] = verification }
+        object.merge(CommonFlags.verificationObject(benchmark.session.verificationResult)) { $1 }
         return try Console.json(object)
     }
 }

@@ -33,10 +33,29 @@ enum PredictCommand: Command {
         let configuration = try CommonFlags.configuration(arguments)
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
         let inputs = try files.mapValues { try Tensor(npy: URL(fileURLWithPath: $0)) }
+        for (name, tensor) in inputs.sorted(by: { $0.key < $1.key }) { warn("input '\(name)'", tensor) }
         let outputs = try session.run(inputs)
-        if let line = CommonFlags.verification(session.verification) { try Console.print(line) }
+        for (name, value) in outputs.sorted(by: { $0.key < $1.key }) { warn("output '\(name)'", value) }
+        for line in CommonFlags.verification(session.verificationResult) { try Console.print(line) }
         try write(outputs, to: URL(fileURLWithPath: folder, isDirectory: true))
         return 0
+    }
+
+    /// Says when values are no finite numbers, which is seldom meant and hard to see in a file.
+    private static func warn(_ what: String, _ tensor: Tensor) {
+        guard let text = VerificationResult.nonFinite(tensor.elements) else { return }
+        Console.complain("warning: \(what) \(text)")
+    }
+
+    private static func warn(_ what: String, _ value: FeatureValue) {
+        switch value {
+        case .tensor(let tensor): warn(what, tensor)
+        case .probabilities(let list):
+            guard let text = VerificationResult.nonFinite(list.map(\.probability)) else { return }
+            Console.complain("warning: \(what) \(text), written as null")
+        case .double(let number): if !number.isFinite { Console.complain("warning: \(what) is \(number), written as null") }
+        case .string, .int64: break
+        }
     }
 
     private static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {

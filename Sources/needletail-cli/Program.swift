@@ -59,7 +59,9 @@ enum Program {
             try Console.print(command.usage)
             return 0
         }
-        return try command.run(try Arguments(rest, flags: command.flags))
+        let arguments = try Arguments(rest, flags: command.flags)
+        try PackageInfo.checkEnvironment()
+        return try command.run(arguments)
     }
 
     private static var overview: String {

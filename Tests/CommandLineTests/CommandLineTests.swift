@@ -329,6 +329,38 @@ final class CommandLineTests: XCTestCase {
         XCTAssertEqual(try Data(contentsOf: notes), Data("keep".utf8))
     }
 
+    /// Flags that would be passed over are refused by name.
+    func testFlagsThatDoNotGoTogether() throws {
+        let image = "\(photos)/face.png"
+        for backend in ["cpu", "reference"] {
+            try assertFails(["classify", emotion, image, "--backend", backend, "--device", "0"], status: 2, mentions: "--device")
+            try assertFails(["bench", emotion, "--backend", backend, "--device", "0"], status: 2, mentions: "--device")
+            try assertFails(["describe", emotion, "--backend", backend, "--device", "0"], status: 2, mentions: "--device")
+        }
+        try assertFails(["describe", emotion, "--device", "0"], status: 2, mentions: "--backend")
+        try assertFails(["describe", emotion, "--threads", "1"], status: 2, mentions: "--backend")
+        for words in [["--json"], ["--profile"], ["--seconds", "1"]] {
+            try assertFails(["bench", emotion, "--backend", "cpu", "--rounds-from-stdin"] + words, status: 2, mentions: words[0])
+            try assertFails(["bench", emotion, "--frame", "9x9", "--backend", "cpu", "--rounds-from-stdin"] + words, status: 2, mentions: words[0])
+        }
+        for backend in ["auto", "opencl"] {
+            try assertFails(["classify", emotion, image, "--backend", backend, "--device", "55"], status: 1, mentions: "0: ")
+        }
+    }
+
+    /// With `--json` the figure comes last, in an object of its own, for few images and for many.
+    func testVerifyTellsPrograms() throws {
+        for count in [1, 20] {
+            let images = [String](repeating: "\(photos)/face.png", count: count)
+            let result = try Tool.run(["classify", emotion] + images + ["--backend", "cpu", "--verify", "--json"])
+            XCTAssertEqual(result.status, 0, result.errors)
+            let objects = try result.objects()
+            XCTAssertEqual(objects.count, count + 1)
+            XCTAssertLessThan(try XCTUnwrap(objects.last?["verification"] as? Double), 1e-3)
+            XCTAssertEqual(objects.last?["verificationRemarks"] as? [String], [])
+        }
+    }
+
     func testVerifySaysWhatItFound() throws {
         let result = try Tool.run(["classify", emotion, "\(photos)/face.png", "--backend", "cpu", "--verify"])
         XCTAssertEqual(result.status, 0, result.errors)

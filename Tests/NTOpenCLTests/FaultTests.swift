@@ -165,10 +165,11 @@ final class FaultTests: XCTestCase {
         XCTAssertEqual(noDevice.reason, "the installed drivers offer no device")
         let broken = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetDeviceIDs" ? CL_OUT_OF_HOST_MEMORY : nil })
         XCTAssertEqual(broken.reason, "clGetDeviceIDs failed: CL_OUT_OF_HOST_MEMORY (-6) (memory is short)")
-        let count = OpenCLBackend.devices().devices.count
-        for index in [count, -1, .max] {
+        let devices = OpenCLBackend.devices().devices
+        for index in [devices.count, -1, .max] {
             XCTAssertThrowsError(try OpenCLBackend(deviceIndex: index)) {
-                XCTAssertEqual($0 as? OpenCLError, .noSuchDevice(index: index, count: count))
+                XCTAssertEqual($0 as? OpenCLError, .noSuchDevice(index: index, devices: devices.map(\.summary)))
+                for device in devices { XCTAssertTrue("\($0)".contains(device.name), "\($0)") }
             }
         }
     }
@@ -208,7 +209,7 @@ final class FaultTests: XCTestCase {
         XCTAssertEqual(OpenCLError.build(program: "p", options: "", code: CL_BUILD_PROGRAM_FAILURE, log: "").condition, .buildFailed)
         XCTAssertEqual(OpenCLError.build(program: "p", options: "", code: CL_OUT_OF_HOST_MEMORY, log: "").condition, .outOfMemory)
         XCTAssertEqual(OpenCLError.notAvailable(device: "d").condition, .busy)
-        XCTAssertEqual(OpenCLError.noSuchDevice(index: 3, count: 1).condition, .absent)
+        XCTAssertEqual(OpenCLError.noSuchDevice(index: 3, devices: ["a"]).condition, .absent)
         XCTAssertEqual(OpenCLError.tooLarge(what: "w", byteCount: 2, limit: 1, device: "d").condition, .outOfMemory)
     }
 

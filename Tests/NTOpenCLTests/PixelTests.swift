@@ -117,17 +117,21 @@ final class PixelTests: XCTestCase {
 
     func testFeaturesFollowTheEnvironment() throws {
         let device = try DeviceFixture.backend().device
-        let standard = DeviceFeatures(for: device, environment: [:])
-        for text in ["", "pixels", "pixels=maybe", "colour=on", ",,=,"] {
-            XCTAssertEqual(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": text]), standard)
+        func features(_ text: String) throws -> DeviceFeatures { try DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": text]) }
+        let standard = try DeviceFeatures(for: device, environment: [:])
+        for text in ["", ",", " , "] { XCTAssertEqual(try features(text), standard) }
+        for text in ["pixels", "pixels=maybe", "colour=on", ",,=,", "pixels=on=on", "pixels=on,fused=off", "Pixels=on"] {
+            XCTAssertThrowsError(try features(text), text) {
+                XCTAssertTrue("\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, each with =on or =off, found "), "\($0)")
+            }
         }
-        XCTAssertTrue(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "a=b, pixels=on"]).preparesPixels)
-        XCTAssertFalse(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "pixels=off"]).preparesPixels)
+        XCTAssertTrue(try features("fuse=on, pixels=on").preparesPixels)
+        XCTAssertFalse(try features("pixels=off").preparesPixels)
         XCTAssertEqual(
-            DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "pixels=on,shared=on,replay=on,fuse=on"]),
+            try features("pixels=on,shared=on,replay=on,fuse=on"),
             DeviceFeatures(
                 preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer"), fusesSeparable: true))
-        XCTAssertEqual(DeviceFeatures(for: device, environment: ["NEEDLETAIL_OPENCL": "replay=off,shared=off,pixels=off,fuse=off"]), DeviceFeatures())
+        XCTAssertEqual(try features("replay=off,shared=off,pixels=off,fuse=off"), DeviceFeatures())
         XCTAssertEqual(standard.sharesMemory, device.hasUnifiedMemory)
     }
 }

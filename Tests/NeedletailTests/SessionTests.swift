@@ -178,6 +178,88 @@ final class SessionTests: XCTestCase {
         }
     }
 
+    /// NaN and infinities on both sides are named, on every backend; 0 is no answer where nothing could be compared.
+    func testVerificationNamesWhatIsNotFinite() throws {
+        for backend in [BackendChoice.cpu, .opencl, .reference] {
+            func verified(_ elements: [Float]) throws -> VerificationResult {
+                let configuration = SessionConfiguration(backend: backend, verifiesFirstPrediction: true)
+                let session = try Session(Model(contentsOf: emotion), configuration: configuration)
+                XCTAssertNil(session.verificationResult)
+                _ = try session.run(["image": try Needletail.Tensor(shape: [1, 1, 64, 64], elements: elements)]) as [String: FeatureValue]
+                return try XCTUnwrap(session.verificationResult)
+            }
+            let nan = try verified([Float](repeating: .nan, count: 4096))
+            XCTAssertNil(nan.difference, "\(backend)")
+            XCTAssertEqual(nan.remarks, ["input 'image' is NaN", "output 'classLabelProbs' is NaN in both"], "\(backend)")
+            let infinite = try verified([.infinity, -.infinity] + [Float](repeating: 3, count: 4094))
+            XCTAssertEqual(infinite.remarks.first, "input 'image' has 2 of 4096 values that are infinite", "\(backend)")
+            let sound = try verified([Float](repeating: 3, count: 4096))
+            XCTAssertLessThan(try XCTUnwrap(sound.difference), 1e-3)
+            XCTAssertEqual(sound.remarks, [])
+        }
+    }
+
+    /// Batches are checked by plans of their own, and told of all the same.
+    func testVerificationCoversBatches() throws {
+        let configuration = SessionConfiguration(backend: .cpu, verifiesFirstPrediction: true)
+        let session = try Session(Model(contentsOf: emotion), configuration: configuration)
+        _ = try session.run(batch: [[String: Needletail.Tensor]](repeating: ["image": try golden("Emotion-face-input")], count: 8))
+        XCTAssertLessThan(try XCTUnwrap(session.verification), 1e-3)
+    }
+
+    func testWhatADifferenceIs() {
+        func compare(_ a: [Float], _ b: [Float]) -> (difference: Double?, remark: String?) {
+            a.withUnsafeBufferPointer { a in b.withUnsafeBufferPointer { Verification.compare(a, $0) } }
+        }
+        XCTAssertEqual(compare([1, 2], [1, 4]).difference, 0.5)
+        XCTAssertEqual(compare([], []).difference, 0)
+        XCTAssertEqual(compare([1, .nan], [1, .nan]).difference, 0)
+        XCTAssertEqual(compare([1, .nan], [1, .nan]).remark, "has 1 of 2 values that are NaN in both")
+        XCTAssertNil(compare([.infinity], [.infinity]).difference)
+        XCTAssertEqual(compare([.infinity], [.infinity]).remark, "is infinite in both")
+        XCTAssertEqual(compare([.infinity], [.nan]).remark, "is infinite; in the reference it is NaN")
+        for (a, b) in [([.nan], [1]), ([1], [.nan]), ([.infinity], [-.infinity]), ([1], [.infinity])] as [([Float], [Float])] {
+            XCTAssertTrue(compare(a, b).difference?.isNaN == true, "\(a) \(b)")
+        }
+    }
+
+    /// `fast` and `float32-winograd` say what they stand for on every backend.
+    func testPrecisionsSayWhatTheyStandFor() throws {
+        for (backend, precision, words) in [
+            (.opencl, .fast, "; fast is float"), (.opencl, .float32Winograd, "; float32-winograd is float32 here"), (.cpu, .fast, "; fast is "),
+            (.reference, .fast, "; fast is float32 here"), (.reference, .float32Winograd, "; float32-winograd is float32 here"),
+        ] as [(BackendChoice, ComputePrecision, String)] {
+            let session = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: backend, precision: precision))
+            XCTAssertTrue(session.backendReason.contains(words), session.backendReason)
+        }
+        for backend in [BackendChoice.opencl, .reference] {
+            let session = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: backend))
+            XCTAssertFalse(session.backendReason.contains(" is float"), session.backendReason)
+        }
+        let hasHalf = Devices.openCL().devices.first?.hasHalfPrecision == true
+        let configuration = SessionConfiguration(backend: .opencl, deviceIndex: 0, precision: .bfloat16)
+        XCTAssertThrowsError(try Session(Model(contentsOf: emotion), configuration: configuration)) {
+            XCTAssertEqual("\($0)".contains("float32 or float16"), hasHalf, "\($0)")
+        }
+    }
+
+    func testTheEnvironmentIsChecked() throws {
+        for (variable, values) in [
+            ("NEEDLETAIL_OPENCL", ["fuse=yes", "fusion=on"]), ("NEEDLETAIL_CACHE", ["cache", "./x", "on"]),
+        ] {
+            for value in values {
+                XCTAssertThrowsError(try PackageInfo.checkEnvironment([variable: value])) {
+                    XCTAssertTrue("\($0)".hasPrefix(variable + ": expected ") && "\($0)".contains(value), "\($0)")
+                }
+            }
+        }
+        for (variable, value) in [
+            ("NEEDLETAIL_OPENCL", "fuse=off"), ("NEEDLETAIL_CACHE", "/x"), ("NEEDLETAIL_CACHE", "OFF"), ("NEEDLETAIL_CACHE", ""),
+        ] {
+            XCTAssertNoThrow(try PackageInfo.checkEnvironment([variable: value]))
+        }
+    }
+
     func testTensorsRefuseWrongCounts() {
         XCTAssertThrowsError(try Needletail.Tensor(shape: [2, 3], elements: [1, 2, 3]))
         XCTAssertThrowsError(try Needletail.Tensor(shape: [-1], elements: []))

@@ -28,6 +28,9 @@ enum {
 /// environment variable NEEDLETAIL_MAX_ISA (portable, avx2, avx512, avx512bf16, amx) cuts off. Computed once; thread-safe.
 uint32_t nt_isa_bits(void);
 
+/// What is wrong with NEEDLETAIL_MAX_ISA, or NULL. A value that is not known cuts nothing off; who makes a session is told.
+const char *nt_isa_problem(void);
+
 /// Replaces the ceiling for this process (tests run every kernel under each). `ceiling` is a mask of NT_ISA_ bits that may be used.
 void nt_isa_set_ceiling(uint32_t ceiling);
 

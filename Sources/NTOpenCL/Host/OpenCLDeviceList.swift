@@ -37,7 +37,7 @@ package struct OpenCLDeviceList: Sendable {
     package func device(_ index: Int) throws(OpenCLError) -> OpenCLDevice {
         if let reason { throw OpenCLError.noDevice(reason: reason) }
         guard devices.indices.contains(index) else {
-            throw OpenCLError.noSuchDevice(index: index, count: devices.count)
+            throw OpenCLError.noSuchDevice(index: index, devices: devices.map(\.summary))
         }
         return devices[index]
     }

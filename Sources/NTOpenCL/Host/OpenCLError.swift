@@ -5,7 +5,7 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     /// No device can be used; the reason says whether a driver, a platform or a device is missing.
     case noDevice(reason: String)
     /// The device number that was asked for does not exist.
-    case noSuchDevice(index: Int, count: Int)
+    case noSuchDevice(index: Int, devices: [String])
     /// The device exists and takes no work.
     case notAvailable(device: String)
     /// An OpenCL call failed.
@@ -24,8 +24,9 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noDevice(let reason): "no OpenCL device: \(reason)"
-        case .noSuchDevice(let index, let count):
-            "OpenCL device \(index) does not exist; there \(count == 1 ? "is 1 device" : "are \(count) devices"), numbered from 0"
+        case .noSuchDevice(let index, let devices):
+            "OpenCL device \(index) does not exist; there \(devices.count == 1 ? "is" : "are") "
+                + devices.enumerated().map { "\($0): \($1)" }.joined(separator: "; ")
         case .notAvailable(let device): "the OpenCL device '\(device)' is not available: another program holds it, or its driver has stopped it"
         case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(condition.advice)"
         case .build(let program, let options, let code, let log):

@@ -1,21 +1,25 @@
 import CNTKernels
 import CNTPlatform
+import NTRuntime
 
 /// The most multiply-adds a second that one core reaches with operands in registers.
 package enum CPUPeak {
-    /// 10^9 floating-point operations a second of one core, for each instruction set that this processor has, slowest first. Takes `seconds` for each.
-    package static func measure(seconds: Double = 0.3) -> [(name: String, gigaflops: Double)] {
-        (0..<nt_peak_count()).compactMap { index in
-            guard let loop = nt_peak_at(index)?.pointee, loop.isa & nt_isa_bits() == loop.isa else { return nil }
-            return (String(cString: loop.name), gigaflops(loop, seconds))
-        }
+    /// 10^9 floating-point operations a second of one core, for each instruction set and type of factors that this processor has, slowest first of each
+    /// type. Takes `seconds` for each.
+    package static func measure(seconds: Double = 0.3) -> [(name: String, arithmetic: Arithmetic, gigaflops: Double)] {
+        loops.map { (String(cString: $0.name), arithmetic($0), gigaflops($0, seconds)) }
     }
 
-    /// The same for the last of them alone, the widest: what float32 kernels are held to.
-    package static func best(seconds: Double = 0.3) -> (name: String, gigaflops: Double)? {
-        let loops = (0..<nt_peak_count()).compactMap { nt_peak_at($0)?.pointee }.filter { $0.isa & nt_isa_bits() == $0.isa }
-        return loops.last.map { (String(cString: $0.name), gigaflops($0, seconds)) }
+    /// The same for the fastest instruction set for one type of factors: what kernels of that arithmetic are held to. Nil when there is none.
+    package static func best(_ arithmetic: Arithmetic = .float32, seconds: Double = 0.3) -> (name: String, gigaflops: Double)? {
+        loops.last { Self.arithmetic($0) == arithmetic }.map { (String(cString: $0.name), gigaflops($0, seconds)) }
     }
+
+    private static var loops: [nt_peak] {
+        (0..<nt_peak_count()).compactMap { nt_peak_at($0)?.pointee }.filter { $0.isa & nt_isa_bits() == $0.isa }
+    }
+
+    private static func arithmetic(_ loop: nt_peak) -> Arithmetic { loop.element == Int32(NT_ELEMENT_BFLOAT16) ? .bfloat16 : .float32 }
 
     /// The rate of the fastest of many short runs, so that some of them escape the work of other programs.
     private static func gigaflops(_ loop: nt_peak, _ seconds: Double) -> Double {

@@ -124,8 +124,9 @@ extension PlanBuilder {
         return nt_place(buffer: Int32(place.buffer), offset: place.offset)
     }
 
-    /// What a step that computes `nodes` is called.
-    func describe(_ nodes: [Node], kernel: String) -> StepDescription {
+    /// What a step that computes `nodes` is called. A step of matrix products is called by their kernel last; `share` of its operators' multiply-adds are
+    /// done.
+    func describe(_ nodes: [Node], kernel: String, share: Double = 1) -> StepDescription {
         var (flops, bytes) = (0, 0)
         for node in nodes {
             let (inputs, outputs) = (graph.types(node.inputs), graph.types(node.outputs))
@@ -136,9 +137,19 @@ extension PlanBuilder {
         let read = Set(nodes.flatMap(\.inputs)).subtracting(produced).filter { graph.constant($0) == nil }
         bytes += read.reduce(0) { $0 + graph[$1].type.byteCount }
         bytes += (nodes.last?.outputs ?? []).reduce(0) { $0 + graph[$1].type.byteCount }
-        return StepDescription(
+        var step = StepDescription(
             layers: nodes.map(\.name), operators: nodes.map(\.op.kind), kernel: kernel, flops: flops, byteCount: bytes,
             output: nodes.last?.outputs.first.map { "\(shape($0))" } ?? "")
+        step.performedFlops = Int(Double(flops) * share)
+        step.arithmetic = Self.arithmetic(ofProductsBy: kernel)
+        return step
+    }
+
+    private static func arithmetic(ofProductsBy kernel: String) -> Arithmetic {
+        let product = (0..<nt_gemm_kernel_count()).lazy.compactMap { nt_gemm_kernel_at($0)?.pointee }.first {
+            kernel.hasSuffix(String(cString: $0.name))
+        }
+        return product?.element == Int32(NT_ELEMENT_BFLOAT16) ? .bfloat16 : .float32
     }
 
     /// Appends a copy of `shape`'s elements between strided layouts; `from` and `to` point at the first element.

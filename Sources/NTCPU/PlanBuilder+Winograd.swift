@@ -49,10 +49,14 @@ extension PlanBuilder {
         step.zeros = try store.zeros(channels)
         step.activation = activation(op.activation)
         let cycles = nt_winograd_cost(&step)
+        // Products for whole tiles, borders included; the sums of the transforms are not counted.
+        let (y, side) = (shape(node.outputs[0]), Int(NT_WINOGRAD_TILE))
+        let tiles = ((y[2] + side - 1) / side) * ((y[3] + side - 1) / side)
+        let share = Double(tiles * (side + 2) * (side + 2)) / Double(9 * max(1, y[2] * y[3]))
         append(
             nt_step_winograd, store.keep(step), inputs: [source, residual], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: threads),
             scratchCount: nt_winograd_scratch_count(&step),
-            description: describe([node], kernel: "winograd 3x3 " + (step.kernel.map { String(cString: $0.pointee.name) } ?? "")))
+            description: describe([node], kernel: "winograd 3x3 " + (step.kernel.map { String(cString: $0.pointee.name) } ?? ""), share: share))
     }
 }

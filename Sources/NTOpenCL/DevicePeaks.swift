@@ -6,18 +6,29 @@ import NTGraph
 package struct DevicePeaks: Sendable, Codable, Equatable {
     /// Multiply-adds (as 2) in float32 from registers, in 10^9 a second.
     package let gigaflops: Double
-    /// Bytes read and written by a large copy, in 10^9 a second.
-    package let gigabytesPerSecond: Double
+    /// Copies of growing size: small ones stay in caches, the last is bound by memory. At least one.
+    package let copies: [Copy]
 
-    package init(gigaflops: Double, gigabytesPerSecond: Double) {
-        (self.gigaflops, self.gigabytesPerSecond) = (gigaflops, gigabytesPerSecond)
+    /// What a copy of one size reaches.
+    package struct Copy: Sendable, Codable, Equatable {
+        /// Bytes read and written together.
+        package let byteCount: Int
+        /// Bytes read and written, in 10^9 a second.
+        package let gigabytesPerSecond: Double
+
+        package init(byteCount: Int, gigabytesPerSecond: Double) { (self.byteCount, self.gigabytesPerSecond) = (byteCount, gigabytesPerSecond) }
     }
+
+    package init(gigaflops: Double, copies: [Copy]) { (self.gigaflops, self.copies) = (gigaflops, copies) }
 
     /// Measures for about `seconds`. Throws what the device throws.
     package static func measure(on backend: OpenCLBackend, seconds: Double = 0.4) throws -> DevicePeaks {
         let probe = PeakProbe(context: backend.context, style: backend.style)
+        let gigaflops = try probe.multiplyAdds(seconds: seconds / 2)
+        let sizes = probe.copySizes
         return DevicePeaks(
-            gigaflops: try probe.multiplyAdds(seconds: seconds / 2), gigabytesPerSecond: try probe.copy(seconds: seconds / 2))
+            gigaflops: gigaflops,
+            copies: try sizes.map { Copy(byteCount: 2 * $0, gigabytesPerSecond: try probe.copy(of: $0, seconds: seconds / 2 / Double(sizes.count))) })
     }
 
     /// The peaks of a backend's device: measured now, which takes a fraction of a second, and not below what the cache has kept of earlier measurements,
@@ -29,7 +40,10 @@ package struct DevicePeaks: Sendable, Codable, Equatable {
         let measured = try measure(on: backend)
         let found = DevicePeaks(
             gigaflops: better(known?.gigaflops, measured.gigaflops),
-            gigabytesPerSecond: better(known?.gigabytesPerSecond, measured.gigabytesPerSecond))
+            copies: measured.copies.map { copy in
+                let before = known?.copies.first { $0.byteCount == copy.byteCount }
+                return Copy(byteCount: copy.byteCount, gigabytesPerSecond: better(before?.gigabytesPerSecond, copy.gigabytesPerSecond))
+            })
         if let file, found != known {
             try? Files.makeFolder(Files.folder(of: file.path))
             try? Files.write(try JSONEncoder().encode(found), to: file.path)
@@ -67,9 +81,14 @@ private struct PeakProbe {
         return Double(items * style.vectorWidth * 10 * 2) * Double(rounds) / best * 1e-9
     }
 
-    func copy(seconds: Double) throws -> Double {
+    /// Bytes of the copies' sources, smallest first: from what first-level caches hold to what none does.
+    var copySizes: [Int] {
         let device = context.device
-        let byteCount = max(1 << 20, min(128 << 20, device.maximumAllocationBytes / 4, device.globalMemoryBytes / 16))
+        let largest = max(1 << 20, min(128 << 20, device.maximumAllocationBytes / 4, device.globalMemoryBytes / 16))
+        return (0..<16).map { (32 << 10) << (2 * $0) }.prefix { $0 < largest } + [largest]
+    }
+
+    func copy(of byteCount: Int, seconds: Double) throws -> Double {
         let vectors = byteCount / 4 / style.vectorWidth
         let run = style.family == .manyCores ? 4 : max(1, vectors / (style.computeUnits * 16))
         let (source, target) = (

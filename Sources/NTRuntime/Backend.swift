@@ -78,8 +78,12 @@ package struct StepDescription: Sendable {
     package var kernels: [String]
     /// Why these kernels, for people: `tile tuned on this device`. Empty when there was no choice.
     package var choice = ""
-    /// Floating-point operations of one run.
+    /// Floating-point operations of one run, as the operators define them.
     package var flops: Int
+    /// Those that the kernels really do: fewer where a method saves multiplications.
+    package var performedFlops: Int
+    /// What most of them are computed in.
+    package var arithmetic = Arithmetic.float32
     /// Bytes that must be read and written at least: inputs, weights, outputs.
     package var byteCount: Int
     /// The output's shape, for people.
@@ -90,6 +94,6 @@ package struct StepDescription: Sendable {
 
     package init(layers: [String], operators: [String], kernel: String, flops: Int, byteCount: Int, output: String) {
         (self.layers, self.operators, kernels) = (layers, operators, kernel.isEmpty ? [] : [kernel])
-        (self.flops, self.byteCount, self.output) = (flops, byteCount, output)
+        (self.flops, performedFlops, self.byteCount, self.output) = (flops, flops, byteCount, output)
     }
 }

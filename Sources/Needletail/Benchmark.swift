@@ -87,7 +87,7 @@ public final class Benchmark {
         return Profile(
             rows: steps.enumerated().map { index, item in samples.row(index, backend: item.backend, item.step) },
             runCount: samples.runCount, runMilliseconds: samples.runMilliseconds, gapMilliseconds: samples.gapMilliseconds,
-            peaks: try NeedletailError.wrapping(.executionFailed) { try Profile.Peaks(of: session.backend) })
+            peaks: try NeedletailError.wrapping(.executionFailed) { try Profile.Peaks(of: session.backend, for: Set(steps.map(\.step.arithmetic))) })
     }
 
     /// The most memory this process has held at once, in bytes, as the kernel counts it (VmHWM).

@@ -1,3 +1,4 @@
+import Foundation
 import NTCPU
 import NTOpenCL
 import NTRuntime
@@ -24,6 +25,10 @@ public struct Profile: Sendable {
         /// Milliseconds of one run, the median over runs.
         public let milliseconds: Double
         public let flops: Int
+        /// Floating-point operations that the kernels really do: fewer than `flops` by Winograd's method.
+        public let performedFlops: Int
+        /// What most of them are computed in: `float32` or `bfloat16`, with float32 sums.
+        public let arithmetic: String
         /// Bytes that must be read and written at least.
         public let byteCount: Int
 
@@ -39,10 +44,20 @@ public struct Profile: Sendable {
     public struct Peaks: Sendable {
         /// 10^9 floating-point operations a second in float32 multiply-adds from registers, all cores together.
         public let gigaflopsPerSecond: Double
-        /// 10^9 bytes a second, read and written by a large copy; nil where the values of a network stay in caches.
-        public let gigabytesPerSecond: Double?
+        /// The same with bfloat16 factors; nil where there are none in hardware, or no step uses them.
+        public let bfloat16GigaflopsPerSecond: Double?
+        /// What copies of growing size reach, the last bound by memory and those before by caches; empty where that is not measured.
+        public let copies: [Copy]
         /// What they were measured on, for people.
         public let measuredOn: String
+    }
+
+    /// What a device's copy of one size reaches.
+    public struct Copy: Sendable {
+        /// Bytes read and written together.
+        public let byteCount: Int
+        /// 10^9 bytes a second, read and written.
+        public let gigabytesPerSecond: Double
     }
 
     /// The peak that a step comes nearest to.
@@ -68,13 +83,26 @@ public struct Profile: Sendable {
     /// Milliseconds of one run outside its steps and the gaps between them: the way to the device and back, and the host.
     public var outsideMilliseconds: Double { max(0, runMilliseconds - stepMilliseconds - (gapMilliseconds ?? 0)) }
 
-    /// How near a step comes to the nearer of the peaks, in percent; nil when there is no peak for it or it took no time. More bytes a second than a large
-    /// copy moves come out of caches: then memory is not what bounds the step.
+    /// How near a step comes to the nearer of the peaks, in percent; nil when there is no peak for it or it took no time.
     public func nearness(_ row: Row) -> Nearness? {
+        guard let arithmetic = arithmeticPercent(row) else { return nil }
+        guard let memory = memoryPercent(row), memory > arithmetic else { return Nearness(bound: .arithmetic, percent: arithmetic) }
+        return Nearness(bound: .memory, percent: memory)
+    }
+
+    /// The multiply-adds that a step's kernels do a second, in percent of the peak of their arithmetic; nil when there is no peak or the step took no time.
+    public func arithmeticPercent(_ row: Row) -> Double? {
         guard let peaks, row.backend != ReferenceBackend().name, row.milliseconds > 0 else { return nil }
-        let arithmetic = row.gigaflopsPerSecond / peaks.gigaflopsPerSecond * 100
-        let memory = peaks.gigabytesPerSecond.map { row.gigabytesPerSecond / $0 * 100 } ?? 0
-        return memory > arithmetic && memory <= 100 ? Nearness(bound: .memory, percent: memory) : Nearness(bound: .arithmetic, percent: arithmetic)
+        let peak = row.arithmetic == Arithmetic.bfloat16.rawValue ? peaks.bfloat16GigaflopsPerSecond : peaks.gigaflopsPerSecond
+        return peak.map { Double(row.performedFlops) / row.milliseconds / 1e6 / $0 * 100 }
+    }
+
+    /// The bytes that a step moves a second, in percent of what a copy of as many bytes reaches, in caches or in memory. Nil when that is not measured, the
+    /// step took no time, or it is faster than the copy: then that does not bound it.
+    public func memoryPercent(_ row: Row) -> Double? {
+        guard let peaks, row.backend != ReferenceBackend().name, row.milliseconds > 0, row.byteCount > 0 else { return nil }
+        let percent = peaks.copyRate(row.byteCount).map { row.gigabytesPerSecond / $0 * 100 }
+        return percent.flatMap { $0 > 100 ? nil : $0 }
     }
 
     /// The indices of the slowest rows, slowest first, at most `count`.
@@ -84,18 +112,32 @@ public struct Profile: Sendable {
 }
 
 extension Profile.Peaks {
-    /// Measures a backend's device, or takes what the cache has; nil for the reference.
-    init?(of backend: any Backend) throws {
+    /// 10^9 bytes a second that a copy moves which reads and writes so many bytes: between the sizes that were measured, by their logarithms.
+    func copyRate(_ byteCount: Int) -> Double? {
+        guard let above = copies.firstIndex(where: { $0.byteCount >= byteCount }) else { return copies.last?.gigabytesPerSecond }
+        guard above > 0 else { return copies[0].gigabytesPerSecond }
+        let (low, high) = (copies[above - 1], copies[above])
+        let place = log(Double(byteCount) / Double(low.byteCount)) / log(Double(high.byteCount) / Double(low.byteCount))
+        return low.gigabytesPerSecond + (high.gigabytesPerSecond - low.gigabytesPerSecond) * place
+    }
+
+    /// Measures a backend's device for the arithmetic that steps use, or takes what the cache has; nil for the reference.
+    init?(of backend: any Backend, for arithmetic: Set<Arithmetic>) throws {
         switch backend {
         case let backend as OpenCLBackend:
             let peaks = try DevicePeaks.kept(for: backend)
             self.init(
-                gigaflopsPerSecond: peaks.gigaflops, gigabytesPerSecond: peaks.gigabytesPerSecond, measuredOn: backend.device.name)
+                gigaflopsPerSecond: peaks.gigaflops, bfloat16GigaflopsPerSecond: nil,
+                copies: peaks.copies.map { Profile.Copy(byteCount: $0.byteCount, gigabytesPerSecond: $0.gigabytesPerSecond) },
+                measuredOn: backend.device.name)
         case let backend as CPUBackend:
             guard let peak = CPUPeak.best() else { return nil }
+            let half = arithmetic.contains(.bfloat16) ? CPUPeak.best(.bfloat16) : nil
+            let names = [peak.name] + (half.map { [$0.name] } ?? [])
             self.init(
-                gigaflopsPerSecond: peak.gigaflops * Double(backend.threadCount), gigabytesPerSecond: nil,
-                measuredOn: "one core with \(peak.name), times \(backend.threadCount)")
+                gigaflopsPerSecond: peak.gigaflops * Double(backend.threadCount),
+                bfloat16GigaflopsPerSecond: half.map { $0.gigaflops * Double(backend.threadCount) }, copies: [],
+                measuredOn: "one core with \(names.joined(separator: " and ")), times \(backend.threadCount)")
         default: return nil
         }
     }

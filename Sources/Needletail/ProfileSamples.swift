@@ -42,7 +42,7 @@ struct ProfileSamples {
                 Profile.Kernel(name: name, milliseconds: own.indices.contains(place) ? Self.median(own[place]) * 1000 : nil)
             },
             choice: step.choice, output: step.output, milliseconds: Self.median(steps[index]) * 1000, flops: step.flops,
-            byteCount: step.byteCount)
+            performedFlops: step.performedFlops, arithmetic: step.arithmetic.rawValue, byteCount: step.byteCount)
     }
 
     private static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }

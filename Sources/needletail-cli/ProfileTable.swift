@@ -22,12 +22,11 @@ struct ProfileTable {
     }
 
     private func line(_ row: Profile.Row, share: Double) -> String {
-        let isMeasured = profile.nearness(row) != nil
         let figures = [
             String(format: "%8.4f  %5.1f%%", row.milliseconds, share), String(format: "%7.1f", row.gigaflopsPerSecond),
-            Self.percent(isMeasured ? profile.peaks.map { row.gigaflopsPerSecond / $0.gigaflopsPerSecond } : nil),
+            Self.percent(profile.arithmeticPercent(row)),
             String(format: "%6.1f", row.gigabytesPerSecond),
-            Self.percent(isMeasured ? profile.peaks?.gigabytesPerSecond.map { row.gigabytesPerSecond / $0 } : nil),
+            Self.percent(profile.memoryPercent(row)),
         ].joined(separator: "  ")
         return figures + "  " + Self.padded(row.output, 16) + "  " + Self.padded(row.kernel, 26) + "  "
             + row.layers.joined(separator: " + ") + (row.backend == "reference" ? "  [reference]" : "")
@@ -41,8 +40,11 @@ struct ProfileTable {
                 format: "%8.4f ms outside them, of %.4f ms a run while every step is timed (%d runs)", profile.outsideMilliseconds,
                 profile.runMilliseconds, profile.runCount))
         if let peaks = profile.peaks {
-            let bandwidth = peaks.gigabytesPerSecond.map { String(format: ", %.1f GB/s", $0) } ?? ""
-            lines.append(String(format: "peak: %.1f GFLOP/s", peaks.gigaflopsPerSecond) + bandwidth + " (\(peaks.measuredOn))")
+            let half = peaks.bfloat16GigaflopsPerSecond.map { String(format: " in float32, %.1f in bfloat16", $0) } ?? ""
+            let copies = peaks.copies.map { String(format: "%.0f GB/s of %@", $0.gigabytesPerSecond, Self.size($0.byteCount)) }.joined(
+                separator: ", ")
+            lines.append(String(format: "peak: %.1f GFLOP/s", peaks.gigaflopsPerSecond) + half + " (\(peaks.measuredOn))")
+            if !copies.isEmpty { lines.append("      copies that read and write as many bytes: \(copies)") }
         }
         return lines
     }
@@ -55,14 +57,23 @@ struct ProfileTable {
         return ["", count + String(format: ", %.0f%% of the time", share)]
             + indices.map { index in
                 let row = profile.rows[index]
-                let nearness = profile.nearness(row).map { String(format: "%3.0f%% of the %@ peak", $0.percent, $0.bound.rawValue) } ?? ""
+                let nearness =
+                    profile.nearness(row).map {
+                        String(
+                            format:
+                                "%3.0f%% of the \($0.bound == .memory ? "memory" : row.arithmetic == "float32" ? "arithmetic" : row.arithmetic) peak",
+                            $0.percent)
+                    } ?? ""
                 return String(format: "%8.4f ms  ", row.milliseconds) + Self.padded(nearness, 27) + "  " + Self.padded(row.kernel, 26) + "  "
                     + row.layers.joined(separator: " + ")
             }
     }
 
-    /// A ratio in percent, four wide; blank when there is none.
-    private static func percent(_ ratio: Double?) -> String { ratio.map { String(format: "%3.0f%%", $0 * 100) } ?? "    " }
+    /// A percentage, four wide; blank when there is none.
+    private static func percent(_ value: Double?) -> String { value.map { String(format: "%3.0f%%", $0) } ?? "    " }
+
+    /// A number of bytes in words: `64 KiB`, `4 MiB`.
+    private static func size(_ byteCount: Int) -> String { byteCount < 1 << 20 ? "\(byteCount >> 10) KiB" : "\(byteCount >> 20) MiB" }
 
     private static func padded(_ text: String, _ width: Int) -> String {
         text.padding(toLength: max(text.count, width), withPad: " ", startingAt: 0)
@@ -79,7 +90,11 @@ struct ProfileTable {
         if let gap = profile.gapMilliseconds { object["betweenKernelsMilliseconds"] = gap }
         if let peaks = profile.peaks {
             var list: [String: Any] = ["gigaflopsPerSecond": peaks.gigaflopsPerSecond, "measuredOn": peaks.measuredOn]
-            if let bandwidth = peaks.gigabytesPerSecond { list["gigabytesPerSecond"] = bandwidth }
+            if let half = peaks.bfloat16GigaflopsPerSecond { list["bfloat16GigaflopsPerSecond"] = half }
+            if let large = peaks.copies.last { list["gigabytesPerSecond"] = large.gigabytesPerSecond }
+            if !peaks.copies.isEmpty {
+                list["copies"] = peaks.copies.map { ["bytes": $0.byteCount, "gigabytesPerSecond": $0.gigabytesPerSecond] as [String: Any] }
+            }
             object["peaks"] = list
         }
         return object
@@ -88,7 +103,8 @@ struct ProfileTable {
     private func object(_ row: Profile.Row) -> [String: Any] {
         var object: [String: Any] = [
             "layers": row.layers, "operators": row.operators, "kernel": row.kernel, "output": row.output, "backend": row.backend,
-            "milliseconds": row.milliseconds, "flops": row.flops, "bytes": row.byteCount, "choice": row.choice,
+            "milliseconds": row.milliseconds, "flops": row.flops, "performedFlops": row.performedFlops, "arithmetic": row.arithmetic,
+            "bytes": row.byteCount, "choice": row.choice,
             "gigaflopsPerSecond": row.gigaflopsPerSecond, "gigabytesPerSecond": row.gigabytesPerSecond,
             "kernels": row.kernels.map { kernel in
                 var object: [String: Any] = ["name": kernel.name]
@@ -96,6 +112,8 @@ struct ProfileTable {
                 return object
             },
         ]
+        object["percentOfArithmeticPeak"] = profile.arithmeticPercent(row)
+        object["percentOfMemoryPeak"] = profile.memoryPercent(row)
         if let nearness = profile.nearness(row) {
             object["percentOfPeak"] = nearness.percent
             object["nearestPeak"] = nearness.bound.rawValue

@@ -196,6 +196,31 @@ final class CommandLineTests: XCTestCase {
         }
     }
 
+    /// Each step is held to the peak of its own arithmetic and to what its method really multiplies, so that no share is above the whole, and
+    /// to a copy of as many bytes where that is slower.
+    func testSharesOfThePeakAreTrue() throws {
+        for (backend, precision) in [("cpu", "float32"), ("cpu", "float32-winograd"), ("cpu", "bfloat16"), ("opencl", "float32")] {
+            let words = ["bench", mobileNet, "--backend", backend, "--precision", precision, "--seconds", "0.4", "--profile", "--json"]
+            let object = try XCTUnwrap(try Tool.run(words, environment: ["NEEDLETAIL_CACHE": folder.path]).objects().first)
+            let peaks = try XCTUnwrap(object["peaks"] as? [String: Any])
+            let rows = try XCTUnwrap(object["profile"] as? [[String: Any]])
+            let hasBFloat16 = rows.contains { $0["arithmetic"] as? String == "bfloat16" }
+            XCTAssertEqual(peaks["bfloat16GigaflopsPerSecond"] != nil, hasBFloat16)
+            if precision != "bfloat16" { XCTAssertFalse(hasBFloat16) }
+            for row in rows {
+                // The slack is for clocks that change between one measurement and the other, and on OpenCL for neighbours that take a core while the peak
+                // of all cores is measured.
+                XCTAssertLessThan(row["percentOfArithmeticPeak"] as? Double ?? 0, backend == "cpu" ? 115 : 300, "\(precision): \(row)")
+                XCTAssertLessThanOrEqual(try XCTUnwrap(row["performedFlops"] as? Int), try XCTUnwrap(row["flops"] as? Int))
+                XCTAssertLessThanOrEqual(row["percentOfMemoryPeak"] as? Double ?? 0, 100)
+            }
+            let copies = peaks["copies"] as? [[String: Any]] ?? []
+            XCTAssertEqual(copies.isEmpty, backend == "cpu")
+            XCTAssertEqual(rows.contains { $0["percentOfMemoryPeak"] != nil }, backend == "opencl")
+            XCTAssertEqual(copies.last?["gigabytesPerSecond"] as? Double, peaks["gigabytesPerSecond"] as? Double)
+        }
+    }
+
     /// The first run on a device builds its programs, the next one finds them.
     func testBenchCountsPrograms() throws {
         let cache = ["NEEDLETAIL_CACHE": folder.path]

@@ -1,6 +1,8 @@
-// Loops of multiply-adds on registers, to measure how fast a core can go.
+// Loops of multiply-adds on registers, to measure how fast a core can go in float32 and in bfloat16 with float32 sums.
 #ifndef NT_PEAK_H
 #define NT_PEAK_H
+
+#include "../bfloat16/element.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +14,7 @@ extern "C" {
 typedef struct nt_peak {
     const char *name;
     uint32_t isa;
+    int element;  ///< NT_ELEMENT_ of the factors
     double flops_per_round;
     void (*run)(size_t rounds);
 } nt_peak;

@@ -1,4 +1,10 @@
-// The body of every peak loop, written in the primitives of simd/*.h.
+// The body of every peak loop, written in the primitives of simd/*.h. With NT_AVX512_BF16 the factors are pairs of bfloat16.
+
+#if defined(NT_AVX512_BF16)
+#define PEAK_ROUND(sum, a, b) vfma_pairs(a, b, sum)
+#else
+#define PEAK_ROUND(sum, a, b) vfma(sum, a, b)
+#endif
 
 void VNAME(nt_peak)(size_t rounds);
 void VNAME(nt_peak)(size_t rounds) {
@@ -14,7 +20,7 @@ void VNAME(nt_peak)(size_t rounds) {
         __asm__ volatile("" : "+w"(a), "+w"(b));
 #endif
 #pragma clang loop unroll(full)
-        for (int i = 0; i < 12; i++) sums[i] = vfma(sums[i], a, b);
+        for (int i = 0; i < 12; i++) sums[i] = PEAK_ROUND(sums[i], a, b);
     }
     vf total = sums[0];
 #pragma clang loop unroll(full)

@@ -100,7 +100,7 @@ let tests: [Target] = [
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTImageTests", ["NTImage", "CNTKernels", "CNTPlatform"]),
-    tests("NeedletailTests", ["Needletail", "NTFormats", "NTImage", "NTOpenCL", "NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
+    tests("NeedletailTests", ["Needletail", "NTCPU", "NTFormats", "NTImage", "NTOpenCL", "NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
     tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),
     tests("CoreMLTests", ["CoreML", "CoreVideo", "CoreGraphics"]),
     tests("VisionTests", ["Vision", "CoreML", "CoreVideo", "CoreGraphics", "ImageIO", "CoreImage"]),

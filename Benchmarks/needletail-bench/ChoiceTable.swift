@@ -21,7 +21,7 @@ enum ChoiceTable {
         for network in networks { shapes.formUnion(ProductShape.all(in: try network.make())) }
         let sorted = shapes.sorted { ($0.m, $0.n, $0.k) > ($1.m, $1.n, $1.k) }
         var wrong = 0
-        for (element, name) in [(NT_ELEMENT_FLOAT32, "float32"), (NT_ELEMENT_BFLOAT16, "bfloat16")] {
+        for (element, name) in [(NT_ELEMENT_FLOAT32, "float32"), (NT_ELEMENT_BFLOAT16, "bfloat16"), (NT_ELEMENT_FLOAT16, "float16")] {
             let kernels = kernels(of: element)
             guard kernels.count > 1 else { continue }
             print(

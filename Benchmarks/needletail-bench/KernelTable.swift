@@ -1,6 +1,8 @@
 import CNTKernels
 import CNTPlatform
 import COpenBLAS
+import NTCPU
+import NTRuntime
 
 /// Every GEMM kernel on one shape.
 enum KernelTable {
@@ -11,14 +13,17 @@ enum KernelTable {
         }
         let (m, n, k) = (sizes[0], sizes[1], sizes[2])
         guard m * n < 1 << 30, m * k < 1 << 30, n * k < 1 << 30 else { throw UsageError(message: "the matrices are too large") }
-        let (peak, halfPeak) = (Peak.best(), Peak.best(.bfloat16))
+        let peak = Peak.best()
+        let halfPeaks = [(NT_ELEMENT_BFLOAT16, Arithmetic.bfloat16), (NT_ELEMENT_FLOAT16, .float16)].filter { CPUPeak.best($0.1, seconds: 0) != nil }
+            .map { (element: $0.0, name: $0.1.rawValue, gigaflops: Peak.best($0.1)) }
         let chosen = nt_gemm_choose(m, n, k, nt_isa_bits())
-        print("\(m) x \(n) x \(k); peak \(Column.number(peak, 0, 1)) GFLOP/s in float32, \(Column.number(halfPeak, 0, 1)) in bfloat16")
+        let half = halfPeaks.map { ", \(Column.number($0.gigaflops, 0, 1)) in \($0.name)" }.joined()
+        print("\(m) x \(n) x \(k); peak \(Column.number(peak, 0, 1)) GFLOP/s in float32\(half)")
         for index in 0..<nt_gemm_kernel_count() {
             guard let kernel = nt_gemm_kernel_at(index), kernel.pointee.isa & nt_isa_bits() == kernel.pointee.isa else { continue }
             let seconds = time(kernel, m, n, k)
             let gflops = 2 * Double(m) * Double(n) * Double(k) / seconds / 1e9
-            let peak = Int(kernel.pointee.element) == NT_ELEMENT_BFLOAT16 ? halfPeak : peak
+            let peak = halfPeaks.first { $0.element == Int(kernel.pointee.element) }?.gigaflops ?? peak
             print(
                 Column.left(String(cString: kernel.pointee.name), 18) + Column.number(seconds * 1e6, 11, 1) + " us"
                     + Column.number(gflops, 9, 1) + " GFLOP/s" + Column.number(gflops / peak * 100, 6, 0) + " %"

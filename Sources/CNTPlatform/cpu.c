@@ -64,14 +64,16 @@ static uint32_t ceiling_from_environment(void) {
     if (!strcmp(name, "portable")) return 0;
     if (!strcmp(name, "avx2")) return NT_ISA_AVX2;
     if (!strcmp(name, "avx512")) return avx512;
-    if (!strcmp(name, "avx512bf16")) return avx512 | NT_ISA_AVX512_BF16 | NT_ISA_AVX512_FP16;
-    snprintf(problem, sizeof problem, "NEEDLETAIL_MAX_ISA: expected one of portable, avx2, avx512, avx512bf16, amx, found '%.40s'", name);
+    if (!strcmp(name, "avx512bf16")) return avx512 | NT_ISA_AVX512_BF16;
+    if (!strcmp(name, "avx512fp16")) return avx512 | NT_ISA_AVX512_BF16 | NT_ISA_AVX512_FP16;
+    snprintf(
+        problem, sizeof problem, "NEEDLETAIL_MAX_ISA: expected one of portable, avx2, avx512, avx512bf16, avx512fp16, amx, found '%.40s'", name);
     return ~0u;
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint32_t probed;
-static _Atomic uint32_t allowed;
+static _Atomic uint32_t allowed, model;
 static char brand[64] = "unknown";
 
 static void probe(void) {
@@ -95,8 +97,12 @@ static void probe(void) {
 
 uint32_t nt_isa_bits(void) {
     pthread_once(&once, probe);
-    return probed & atomic_load_explicit(&allowed, memory_order_relaxed);
+    uint32_t bits = probed;
+    if (!(bits & NT_ISA_AVX512_FP16)) bits |= atomic_load_explicit(&model, memory_order_relaxed);
+    return bits & atomic_load_explicit(&allowed, memory_order_relaxed);
 }
+
+void nt_isa_set_float16_model(bool used) { atomic_store(&model, used ? NT_ISA_FLOAT16_MODEL : 0u); }
 
 const char *nt_isa_problem(void) {
     pthread_once(&once, probe);
@@ -110,6 +116,7 @@ void nt_isa_set_ceiling(uint32_t ceiling) {
 
 const char *nt_isa_name(uint32_t bits) {
     if (bits & NT_ISA_AMX_BF16) return "amx";
+    if (bits & NT_ISA_AVX512_FP16) return "avx512fp16";
     if (bits & NT_ISA_AVX512_BF16) return "avx512bf16";
     if (bits & NT_ISA_AVX512) return "avx512";
     if (bits & NT_ISA_AVX2) return "avx2";

@@ -25,15 +25,43 @@ package struct CPUBackend: Backend {
 
     package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }
 
-    /// Whether the processor multiplies bfloat16 (AVX512-BF16). Without it every precision is computed in float32.
-    package static var hasBFloat16: Bool { hasBFloat16(nt_isa_bits()) }
+    /// What a precision stands for on this processor: bfloat16 and float16 where it multiplies them, `fast` the fastest that it has, and the
+    /// others themselves; float32 where there is nothing else.
+    package static func resolved(_ precision: Precision) -> Precision { resolved(precision, nt_isa_bits()) }
 
-    static func hasBFloat16(_ isa: UInt32) -> Bool { nt_pool_choose_bfloat16(isa) != nil }
+    static func resolved(_ precision: Precision, _ isa: UInt32) -> Precision {
+        func has(_ element: Int) -> Bool { nt_gemm_choose_element(Int32(element), 1, 1, 1, isa) != nil }
+        let (bfloat16, float16) = (has(NT_ELEMENT_BFLOAT16), has(NT_ELEMENT_FLOAT16))
+        switch precision {
+        case .float32, .float32Winograd: return precision
+        case .bfloat16: return bfloat16 ? .bfloat16 : .float32
+        case .float16: return float16 ? .float16 : .float32
+        case .fast: return bfloat16 ? .bfloat16 : float16 ? .float16 : .float32Winograd
+        }
+    }
+
+    /// The element, NT_ELEMENT_, that a precision's convolutions compute on.
+    static func element(_ precision: Precision, _ isa: UInt32) -> Int32 {
+        switch resolved(precision, isa) {
+        case .bfloat16: Int32(NT_ELEMENT_BFLOAT16)
+        case .float16: Int32(NT_ELEMENT_FLOAT16)
+        case .float32, .float32Winograd, .fast: Int32(NT_ELEMENT_FLOAT32)
+        }
+    }
+
+    /// What multiply-adds on an element are called.
+    static func arithmetic(_ element: Int32) -> Arithmetic {
+        switch Int(element) {
+        case NT_ELEMENT_BFLOAT16: .bfloat16
+        case NT_ELEMENT_FLOAT16: .float16
+        default: .float32
+        }
+    }
+
+    /// An element of two in a slot as step descriptions name it.
+    static func name(_ element: Int32) -> String { element == Int32(NT_ELEMENT_FLOAT16) ? "Float16" : "BFloat16" }
 
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
-        guard options.precision != .float16 else {
-            throw GraphError("the cpu backend has no float16; use float32, float32-winograd, bfloat16 or fast")
-        }
         var builder = PlanBuilder(
             partition, threads: threadCount, precision: options.precision, packedWeights: options.packedWeights)
         try builder.build()

@@ -19,7 +19,7 @@ package enum CPUPeak {
         (0..<nt_peak_count()).compactMap { nt_peak_at($0)?.pointee }.filter { $0.isa & nt_isa_bits() == $0.isa }
     }
 
-    private static func arithmetic(_ loop: nt_peak) -> Arithmetic { loop.element == Int32(NT_ELEMENT_BFLOAT16) ? .bfloat16 : .float32 }
+    private static func arithmetic(_ loop: nt_peak) -> Arithmetic { CPUBackend.arithmetic(loop.element) }
 
     /// The rate of the fastest of many short runs, so that some of them escape the work of other programs.
     private static func gigaflops(_ loop: nt_peak, _ seconds: Double) -> Double {

@@ -7,8 +7,8 @@ enum Layout: Equatable {
     case rowMajor
     /// An image [N, C, H, W] as N H W C: the channels of a pixel side by side, pixels `stride` floats apart, rows and images dense.
     case pixels(stride: Int)
-    /// An image in bfloat16, two channels a slot of four bytes: pixels `stride` slots apart, rows and images dense.
-    case pairs(stride: Int)
+    /// An image in an element of two in a slot of four bytes, bfloat16 or float16: pixels `stride` slots apart, rows and images dense.
+    case pairs(element: Int32, stride: Int)
 
     var isPairs: Bool {
         if case .pairs = self { return true }
@@ -26,7 +26,7 @@ struct Placement: Equatable {
     func strides(_ shape: Shape) -> [Int] {
         switch layout {
         case .rowMajor: return shape.strides
-        case .pixels(let stride), .pairs(let stride): return [shape[2] * shape[3] * stride, 1, shape[3] * stride, stride]
+        case .pixels(let stride), .pairs(_, let stride): return [shape[2] * shape[3] * stride, 1, shape[3] * stride, stride]
         }
     }
 
@@ -48,13 +48,16 @@ struct Placement: Equatable {
     /// Slots from pixel to pixel. The layout must be pixels or pairs.
     var pixelStride: Int {
         switch layout {
-        case .pixels(let stride), .pairs(let stride): return stride
+        case .pixels(let stride), .pairs(_, let stride): return stride
         case .rowMajor: return 1
         }
     }
 
     /// What the kernels call the type of the elements.
-    var element: Int32 { Int32(layout.isPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32) }
+    var element: Int32 {
+        if case .pairs(let element, _) = layout { return element }
+        return Int32(NT_ELEMENT_FLOAT32)
+    }
 }
 
 /// A block of memory that values lie in.

@@ -85,7 +85,7 @@ extension PlanBuilder {
             description: describe([node], kernel: kernel))
     }
 
-    /// A convolution's residual and output: over the residual where that may be, in bfloat16 where its readers want that.
+    /// A convolution's residual and output: over the residual where that may be, in pairs where its readers want that.
     mutating func convolutionTarget(
         _ op: Convolution, _ node: Node, from input: ValueID, inPairs: Bool
     ) throws -> (residual: Placement?, target: Placement) {
@@ -116,7 +116,7 @@ extension PlanBuilder {
     // MARK: Depthwise
 
     mutating func emitDepthwise(_ op: Convolution, _ node: Node) throws {
-        let inPairs = usesBFloat16 && (reserved[node.outputs[0]]?.layout.isPairs ?? true)
+        let inPairs = usesPairs && (reserved[node.outputs[0]]?.layout.isPairs ?? true)
         let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
         let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
         let image = try depthwiseImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride, inPairs: inPairs)
@@ -132,7 +132,7 @@ extension PlanBuilder {
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
         let (channels, taps) = (x[1], w[2] * w[3])
         let padded = nt_depthwise_padded(channels)
-        let kernel = inPairs ? nt_depthwise_choose_bfloat16(isa) : nt_depthwise_choose(channels, isa)
+        let kernel = inPairs ? nt_depthwise_choose_pairs(element, isa) : nt_depthwise_choose(channels, isa)
         let name = kernel.map { String(cString: $0.pointee.name) } ?? ""
         let weights = try store.packed(
             try constant(node.inputs[1]), recipe: "depthwise \(name) channels \(channels) of \(padded) taps \(taps)",
@@ -169,7 +169,7 @@ extension PlanBuilder {
         (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
         stem.y_element = target.element
         // Windows two columns apart begin at whole slots.
-        let element = Int32(usesBFloat16 && op.strides.width == 2 ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32)
+        let element = op.strides.width == 2 ? element : Int32(NT_ELEMENT_FLOAT32)
         let depth = rows * nt_slots(element, width)
         stem.kernel = nt_gemm_choose_element(element, x[0] * y[2] * y[3], w[0], depth, isa)
         let packing = GEMMPacking(

@@ -3,18 +3,18 @@ import NTGraph
 import NTRuntime
 import NTTensor
 
-/// Values in bfloat16: which ones lie so, and how they get there and back.
+/// Values in bfloat16 or float16, two in a slot: which ones lie so, and how they get there and back.
 extension PlanBuilder {
-    /// The most taps of a convolution in bfloat16: with more, sums would pass through memory and be rounded on the way.
+    /// The most taps of a convolution in pairs: with more, sums would pass through memory and be rounded on the way.
     static let maximumPairTaps = 64
 
-    /// Whether a convolution that is not depthwise computes in bfloat16. Groups must begin and end at whole slots.
+    /// Whether a convolution that is not depthwise computes in pairs. Groups must begin and end at whole slots.
     func multipliesPairs(_ op: Convolution, _ w: Shape) -> Bool {
-        usesBFloat16 && w[2] * w[3] <= Self.maximumPairTaps
+        usesPairs && w[2] * w[3] <= Self.maximumPairTaps
             && (op.groups == 1 || (w[1] % 2 == 0 && (w[0] / op.groups) % 2 == 0))
     }
 
-    /// Whether a node can read this input of its in bfloat16.
+    /// Whether a node can read this input of its in pairs.
     private func readsPairs(_ index: Int, _ id: ValueID) -> Bool {
         let node = graph.nodes[index]
         switch node.op {
@@ -29,22 +29,22 @@ extension PlanBuilder {
         }
     }
 
-    /// Whether the producer of a value should write it in bfloat16: a place that is so waits for it, or a reader wants it.
+    /// Whether the producer of a value should write it in pairs: a place that is so waits for it, or a reader wants it.
     func wantsPairs(_ id: ValueID) -> Bool {
-        guard usesBFloat16, shape(id).rank == 4 else { return false }
+        guard usesPairs, shape(id).rank == 4 else { return false }
         if let place = reserved[id] { return place.layout.isPairs }
         return !graph.outputs.contains(id) && consumers[id.index].contains { readsPairs($0, id) }
     }
 
-    /// Whether a pool computes in bfloat16: its input lies so, or its output must.
+    /// Whether a pool computes in pairs: its input lies so, or its output must.
     func poolsPairs(_ node: Node) -> Bool {
         if let place = reserved[node.outputs[0]] { return place.layout.isPairs }
         return placements[node.inputs[0].index]?.layout.isPairs ?? false
     }
 
-    /// Whether the node that computes a value can write bfloat16.
+    /// Whether the node that computes a value can write pairs.
     func canWritePairs(_ id: ValueID) -> Bool {
-        guard usesBFloat16, let producer = producers[id.index] else { return false }
+        guard usesPairs, let producer = producers[id.index] else { return false }
         let node = graph.nodes[producer]
         switch node.op {
         case let op as Convolution:
@@ -56,10 +56,10 @@ extension PlanBuilder {
         }
     }
 
-    /// Whether a concatenation of channels is made in bfloat16: its place must be so, or a reader wants it and its pieces allow it.
+    /// Whether a concatenation of channels is made in pairs: its place must be so, or a reader wants it and its pieces allow it.
     func joinsPairs(_ node: Node) -> Bool {
         if let place = reserved[node.outputs[0]] { return place.layout.isPairs }
-        guard usesBFloat16, beginAtSlots(node), !graph.outputs.contains(node.outputs[0]) else { return false }
+        guard usesPairs, beginAtSlots(node), !graph.outputs.contains(node.outputs[0]) else { return false }
         return consumers[node.outputs[0].index].contains { readsPairs($0, node.outputs[0]) } && node.inputs.contains { canWritePairs($0) }
     }
 
@@ -71,12 +71,13 @@ extension PlanBuilder {
     /// Memory in the arena for an image.
     mutating func newImage(_ shape: Shape, inPairs: Bool) -> Placement {
         let pixels = shape[0] * shape[2] * shape[3]
-        let slots = nt_slots(Int32(inPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32), shape[1])
+        let slots = inPairs ? nt_slots(element, shape[1]) : shape[1]
         let stride = Self.pixelStride([shape[0], slots, shape[2], shape[3]])
-        return Placement(buffer: addBuffer(.arena(count: pixels * stride)), layout: inPairs ? .pairs(stride: stride) : .pixels(stride: stride))
+        return Placement(
+            buffer: addBuffer(.arena(count: pixels * stride)), layout: inPairs ? .pairs(element: element, stride: stride) : .pixels(stride: stride))
     }
 
-    /// Gives an image its place in bfloat16: the reserved one, or a buffer of the arena.
+    /// Gives an image its place in pairs: the reserved one, or a buffer of the arena.
     mutating func placePairs(_ id: ValueID) -> Placement {
         let place = reserved[id] ?? newImage(shape(id), inPairs: true)
         placements[id.index] = place
@@ -94,7 +95,7 @@ extension PlanBuilder {
 
     // MARK: Conversions
 
-    /// An image in bfloat16, converted when it is not.
+    /// An image in pairs, converted when it is not.
     mutating func asPairs(_ id: ValueID) throws -> Placement {
         if let place = placements[id.index], place.layout.isPairs { return place }
         if let copy = pairCopies[id] { return copy }
@@ -103,7 +104,7 @@ extension PlanBuilder {
         return copy
     }
 
-    /// A copy in float32 of an image in bfloat16, as pixels.
+    /// A copy in float32 of an image in pairs, as pixels.
     mutating func floatCopy(_ id: ValueID, of place: Placement) throws -> Placement {
         if let copy = floatCopies[id] { return copy }
         let copy = convertedImage(id, from: place, toPairs: false)
@@ -117,28 +118,29 @@ extension PlanBuilder {
         let copy = newImage(x, inPairs: toPairs)
         emitConversion(
             nt_conversion(
-                rows: x[0] * x[2] * x[3], count: x[1], x_stride: source.pixelStride, y_stride: copy.pixelStride, to_bfloat16: toPairs ? 1 : 0),
+                rows: x[0] * x[2] * x[3], count: x[1], x_stride: source.pixelStride, y_stride: copy.pixelStride, element: element,
+                to_pairs: toPairs ? 1 : 0),
             id, from: source, to: copy)
         return copy
     }
 
-    /// `rows` rows of `count` numbers in logical order, in bfloat16, as pixels of an image one pixel large.
+    /// `rows` rows of `count` numbers in logical order, in pairs, as pixels of an image one pixel large.
     mutating func rowsAsPairs(_ id: ValueID, rows: Int, count: Int) throws -> Placement {
         let source = try asRowMajor(id)
-        let stride = nt_slots(Int32(NT_ELEMENT_BFLOAT16), count)
-        let copy = Placement(buffer: addBuffer(.arena(count: rows * stride)), layout: .pairs(stride: stride))
+        let stride = nt_slots(element, count)
+        let copy = Placement(buffer: addBuffer(.arena(count: rows * stride)), layout: .pairs(element: element, stride: stride))
         emitConversion(
-            nt_conversion(rows: rows, count: count, x_stride: count, y_stride: stride, to_bfloat16: 1), id, from: source, to: copy)
+            nt_conversion(rows: rows, count: count, x_stride: count, y_stride: stride, element: element, to_pairs: 1), id, from: source, to: copy)
         return copy
     }
 
-    /// An image as it lies, in float32 or bfloat16, brought to pixels when it is in logical order.
+    /// An image as it lies, in float32 or pairs, brought to pixels when it is in logical order.
     mutating func asStoredPixels(_ id: ValueID) throws -> Placement {
         if let place = placements[id.index], place.layout.isPairs { return place }
         return try asPixels(id)
     }
 
-    /// Whether an image lies as pixels, in float32 or bfloat16.
+    /// Whether an image lies as pixels, in float32 or pairs.
     mutating func isStoredAsPixels(_ id: ValueID) throws -> Bool {
         if let place = placements[id.index], place.layout.isPairs { return true }
         return try placement(id).pixelView(shape(id)) != nil
@@ -150,7 +152,8 @@ extension PlanBuilder {
             nt_step_convert, store.keep(conversion), inputs: [from], outputs: [to],
             parts: parts(work: count, grain: Self.shareElements, limit: conversion.rows),
             description: StepDescription(
-                layers: [graph[id].name], operators: [conversion.to_bfloat16 == 1 ? "ToBFloat16" : "ToFloat32"], kernel: "convert", flops: 0,
+                layers: [graph[id].name], operators: ["To" + (conversion.to_pairs == 1 ? CPUBackend.name(element) : "Float32")], kernel: "convert",
+                flops: 0,
                 byteCount: 6 * count, output: "\(shape(id))"))
     }
 

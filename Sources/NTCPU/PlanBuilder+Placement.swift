@@ -12,7 +12,7 @@ extension PlanBuilder {
         return buffers.count - 1
     }
 
-    /// Where a value lies in float32, converted when it lies in bfloat16.
+    /// Where a value lies in float32, converted when it lies in pairs.
     mutating func placement(_ id: ValueID) throws -> Placement {
         if let place = placements[id.index] { return place.layout.isPairs ? try floatCopy(id, of: place) : place }
         guard let constant = graph.constant(id) else {
@@ -149,7 +149,7 @@ extension PlanBuilder {
         let product = (0..<nt_gemm_kernel_count()).lazy.compactMap { nt_gemm_kernel_at($0)?.pointee }.first {
             kernel.hasSuffix(String(cString: $0.name))
         }
-        return product?.element == Int32(NT_ELEMENT_BFLOAT16) ? .bfloat16 : .float32
+        return product.map { CPUBackend.arithmetic($0.element) } ?? .float32
     }
 
     /// Appends a copy of `shape`'s elements between strided layouts; `from` and `to` point at the first element.

@@ -24,7 +24,7 @@ extension PlanBuilder {
                 kernel_width: op.kernel.width, stride_y: op.strides.height, stride_x: op.strides.width,
                 dilation_y: op.dilations.height, dilation_x: op.dilations.width, pad_top: op.padding.top, pad_left: op.padding.left),
             batch: x[0], channels: x[1], x_stride: source.pixelStride, y_stride: target.pixelStride,
-            kernel: inPairs ? nt_pool_choose_bfloat16(isa) : nt_pool_choose(isa),
+            kernel: inPairs ? nt_pool_choose_element(element, isa) : nt_pool_choose(isa),
             function: Int32(functions[op.function] ?? NT_POOL_MAXIMUM), counts_padding: op.countsPadding ? 1 : 0,
             pad_bottom: op.padding.bottom, pad_right: op.padding.right)
         append(
@@ -37,7 +37,7 @@ extension PlanBuilder {
         _ node: Node, _ x: Shape, _ source: Placement, _ target: Placement, scale: Float, yStride: Int
     ) {
         let sum = nt_pool_sum_image(
-            kernel: source.layout.isPairs ? nt_pool_choose_bfloat16(isa) : nt_pool_choose(isa), batch: x[0], height: x[2], width: x[3],
+            kernel: nt_pool_choose_element(source.element, isa), batch: x[0], height: x[2], width: x[3],
             x_stride: source.pixelStride, channels: x[1],
             y_stride: yStride, scale: scale)
         append(

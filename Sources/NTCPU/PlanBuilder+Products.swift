@@ -9,7 +9,7 @@ extension PlanBuilder {
     mutating func emitDense(_ op: Dense, _ node: Node) throws {
         let (w, y) = (shape(node.inputs[1]), shape(node.outputs[0]))
         let rows = y.count / max(1, w[0])
-        let source = usesBFloat16 ? try rowsAsPairs(node.inputs[0], rows: rows, count: w[1]) : try asRowMajor(node.inputs[0])
+        let source = usesPairs ? try rowsAsPairs(node.inputs[0], rows: rows, count: w[1]) : try asRowMajor(node.inputs[0])
         let target = place(node.outputs[0], asPixels: false)
         var conv = nt_conv()
         conv.window = Self.singlePixel

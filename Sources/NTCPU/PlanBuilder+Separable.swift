@@ -55,9 +55,8 @@ extension PlanBuilder {
         return y[0] * y[2] * y[3] >= 100 || threads == 1
     }
 
-    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int, inPairs: Bool) throws -> nt_pointwise {
+    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int) throws -> nt_pointwise {
         let w = shape(node.inputs[1])
-        let element = Int32(inPairs ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32)
         var stage = nt_pointwise()
         (stage.channels, stage.outputs) = (nt_slots(element, w[1]), w[0])
         stage.kernel = nt_gemm_choose_element(element, pixels, w[0], stage.channels, isa)
@@ -73,16 +72,16 @@ extension PlanBuilder {
         guard let depthwise = middle.op as? Convolution, let project = last.op as? Convolution else { return }
         let first = chain.expand.map { graph.nodes[$0] }
         let input = (first ?? middle).inputs[0]
-        let source = usesBFloat16 ? try asPairs(input) : try asPixels(input)
-        let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: usesBFloat16)
+        let source = usesPairs ? try asPairs(input) : try asPixels(input)
+        let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: usesPairs)
         let (x, y) = (shape(middle.inputs[0]), shape(last.outputs[0]))
         var fused = nt_separable()
         if let first, let op = first.op as? Convolution {
             fused.has_expansion = 1
-            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3], inPairs: usesBFloat16)
+            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
         }
-        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0, inPairs: usesBFloat16)
-        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3], inPairs: usesBFloat16)
+        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0, inPairs: usesPairs)
+        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
         fused.y_element = target.element
         fused.x_stride = source.pixelStride
         fused.y_stride = target.pixelStride

@@ -12,9 +12,8 @@ extension PlanBuilder {
     /// The step's sizes when the method is to be used.
     func winograd(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape, _ y: Shape) -> nt_winograd? {
         guard usesWinograd, op.groups == 1, w[2] == 3, w[3] == 3, op.strides == .one, op.dilations == .one,
-            w[1] <= Self.maximumWinogradChannels, !usesBFloat16 || wantsPairs(node.outputs[0])
+            w[1] <= Self.maximumWinogradChannels, !usesPairs || wantsPairs(node.outputs[0])
         else { return nil }
-        let element = Int32(usesBFloat16 ? NT_ELEMENT_BFLOAT16 : NT_ELEMENT_FLOAT32)
         var step = nt_winograd()
         step.window = Self.window(op, x, w, y)
         (step.batch, step.channels, step.outputs) = (x[0], w[1], w[0])
@@ -31,8 +30,8 @@ extension PlanBuilder {
 
     mutating func emitWinograd(_ sizes: nt_winograd, _ op: Convolution, _ node: Node) throws {
         var step = sizes
-        let source = usesBFloat16 ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
-        let (residual, target) = try convolutionTarget(op, node, from: node.inputs[0], inPairs: usesBFloat16)
+        let source = usesPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
+        let (residual, target) = try convolutionTarget(op, node, from: node.inputs[0], inPairs: usesPairs)
         (step.x_stride, step.y_stride, step.residual_stride) = (source.pixelStride, target.pixelStride, residual?.pixelStride ?? 0)
         let count = nt_winograd_packed_count(step.gemm, step.channels, step.outputs)
         let (gemm, channels, outputs) = (step.gemm, step.channels, step.outputs)

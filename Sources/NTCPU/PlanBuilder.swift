@@ -14,14 +14,14 @@ struct PlannedStep {
 /// Turns a partition's graph into steps over buffers: chooses layouts and kernels, packs weights, fuses, and places values.
 ///
 /// Images are kept as pixels (N H W C) from the first convolution to the last; other values in logical order. Conversions are steps
-/// of their own, made where a value is first wanted in the other layout and used by all who want it. In bfloat16 images are
+/// of their own, made where a value is first wanted in the other layout and used by all who want it. In bfloat16 and float16 images are
 /// pairs of channels wherever their producers and readers know them; what does not know them gets float32.
 struct PlanBuilder {
     let graph: Graph
     let threads: Int
     let isa: UInt32
-    /// Whether convolutions, pools and dense layers compute in bfloat16.
-    let usesBFloat16: Bool
+    /// What convolutions, pools and dense layers compute on, NT_ELEMENT_: float32, or an element of two in a slot.
+    let element: Int32
     /// Whether convolutions may use Winograd's method.
     let usesWinograd: Bool
     let store: ParameterStore
@@ -33,7 +33,7 @@ struct PlanBuilder {
     var placements: [Placement?]
     /// Copies of values in the other layout.
     var converted: [ValueID: Placement] = [:]
-    /// Copies in float32 of values that lie in bfloat16, and the other way round.
+    /// Copies in float32 of values that lie in pairs, and the other way round.
     var floatCopies: [ValueID: Placement] = [:]
     var pairCopies: [ValueID: Placement] = [:]
     /// Places given before the value is computed: parts of a concatenation.
@@ -49,12 +49,15 @@ struct PlanBuilder {
         self.threads = threads
         store = ParameterStore(packedWeights: packedWeights)
         isa = nt_isa_bits()
-        usesBFloat16 = (precision == .bfloat16 || precision == .fast) && CPUBackend.hasBFloat16(isa)
-        usesWinograd = precision == .float32Winograd || precision == .fast || usesBFloat16
+        element = CPUBackend.element(precision, isa)
+        usesWinograd = precision == .float32Winograd || precision == .fast || element != Int32(NT_ELEMENT_FLOAT32)
         consumers = graph.consumers()
         producers = graph.producers()
         placements = [Placement?](repeating: nil, count: graph.values.count)
     }
+
+    /// Whether images lie in slots of two.
+    var usesPairs: Bool { element != Int32(NT_ELEMENT_FLOAT32) }
 
     mutating func build() throws {
         for (index, id) in graph.inputs.enumerated() {

@@ -13,6 +13,8 @@ package struct SelfCheck: Sendable {
         package var firstDifferentLayer: String?
         /// The first layer that gives NaN or infinity where the other backend does not.
         package var firstNonFiniteLayer: String?
+        /// The first layer that gives finite values beyond float16's largest, 65504: infinite wherever they are kept in float16.
+        package var firstLayerBeyondFloat16: String?
 
         /// Whether nothing was found.
         package var isClean: Bool { firstDifferentLayer == nil && firstNonFiniteLayer == nil }
@@ -50,9 +52,10 @@ package struct SelfCheck: Sendable {
         var report = Report(largestDifference: 0)
         for (index, name) in names.enumerated() {
             let (a, b) = (found[index].floats, expected[index].floats)
-            var (difference, magnitude, isFinite) = (0.0, 0.0, true)
+            var (difference, magnitude, isFinite, isBeyond) = (0.0, 0.0, true, false)
             for element in 0..<a.count {
                 magnitude = max(magnitude, b[element].isFinite ? Double(abs(b[element])) : 0)
+                isBeyond = isBeyond || (a[element].isFinite && abs(a[element]) >= 65520)
                 if a[element].isFinite, b[element].isFinite {
                     difference = max(difference, Double(abs(a[element] - b[element])))
                 } else if b[element].isFinite {
@@ -61,6 +64,7 @@ package struct SelfCheck: Sendable {
             }
             let relative = magnitude > 0 ? difference / magnitude : difference
             if !isFinite, report.firstNonFiniteLayer == nil { report.firstNonFiniteLayer = name }
+            if isBeyond, report.firstLayerBeyondFloat16 == nil { report.firstLayerBeyondFloat16 = name }
             if relative > tolerance, report.firstDifferentLayer == nil { report.firstDifferentLayer = name }
             if isOutput[index], relative > report.largestDifference || report.worstLayer == nil {
                 (report.largestDifference, report.worstLayer) = (relative, name)

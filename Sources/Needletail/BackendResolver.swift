@@ -32,7 +32,7 @@ package struct BackendResolver: Sendable {
                 .invalidInput, "OpenCL device \(index) was asked for on the \(configuration.backend.rawValue) backend; use opencl or auto")
         }
         switch configuration.backend {
-        case .cpu: return Choice(backend: try Self.cpu(configuration), reason: "asked for" + Self.arithmeticNote(configuration))
+        case .cpu: return Choice(backend: Self.cpu(configuration), reason: "asked for" + Self.arithmeticNote(configuration))
         case .reference:
             try Self.requireFloat32(configuration, "reference")
             let note = configuration.precision == .float32 ? "" : "; \(configuration.precision.rawValue) is float32 here, summed in double precision"
@@ -50,7 +50,7 @@ package struct BackendResolver: Sendable {
         let devices = OpenCLDeviceList(api: api)
         guard let index = configuration.deviceIndex ?? devices.firstGPU else {
             let reason = devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices"
-            return Choice(backend: try Self.cpu(configuration), reason: "auto: " + reason + Self.arithmeticNote(configuration))
+            return Choice(backend: Self.cpu(configuration), reason: "auto: " + reason + Self.arithmeticNote(configuration))
         }
         // One that was asked for and is not there is a mistake; one that is there and fails is not.
         if configuration.deviceIndex != nil { _ = try NeedletailError.wrapping(.backendUnavailable, context: "auto") { try devices.device(index) } }
@@ -59,7 +59,7 @@ package struct BackendResolver: Sendable {
             let reason = "auto: OpenCL device \(index)" + Self.note(backend, configuration)
             return Choice(backend: backend, reason: reason, replaceableDevice: index)
         } catch {
-            return try Self.replacement(for: index, after: error, configuration)
+            return Self.replacement(for: index, after: error, configuration)
         }
     }
 
@@ -67,22 +67,15 @@ package struct BackendResolver: Sendable {
         try OpenCLBackend(device: try devices.device(index), api: api, features: configuration.deviceFeatures)
     }
 
-    /// The processor, after the OpenCL device that `auto` wanted has failed. Throws when the processor cannot do what the configuration asks, either.
-    static func replacement(for device: Int, after error: any Error, _ configuration: SessionConfiguration) throws -> Choice {
+    /// The processor, after the OpenCL device that `auto` wanted has failed.
+    static func replacement(for device: Int, after error: any Error, _ configuration: SessionConfiguration) -> Choice {
         let failure = "auto: OpenCL device \(device) failed: \(error)"
-        do {
-            return Choice(
-                backend: try cpu(configuration), reason: failure + arithmeticNote(configuration), notice: failure + "; the CPU is used instead")
-        } catch let other as NeedletailError {
-            throw NeedletailError(other.code, "\(other.description); \(failure)")
-        }
+        return Choice(
+            backend: cpu(configuration), reason: failure + arithmeticNote(configuration), notice: failure + "; the CPU is used instead")
     }
 
-    private static func cpu(_ configuration: SessionConfiguration) throws -> any Backend {
-        guard configuration.precision != .float16 else {
-            throw NeedletailError(.backendUnavailable, "the cpu backend has no float16; use float32, float32-winograd, bfloat16 or fast")
-        }
-        return CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
+    private static func cpu(_ configuration: SessionConfiguration) -> any Backend {
+        CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
     }
 
     /// What an OpenCL device computes in when that was left to it.
@@ -92,9 +85,11 @@ package struct BackendResolver: Sendable {
 
     /// What the CPU computes in when that is not what was asked for, or was left to it.
     private static func arithmeticNote(_ configuration: SessionConfiguration) -> String {
-        if configuration.precision == .fast { return "; fast is \(CPUBackend.hasBFloat16 ? "bfloat16" : "float32-winograd") here" }
-        guard configuration.precision == .bfloat16, !CPUBackend.hasBFloat16 else { return "" }
-        return "; computed in float32, for AVX512-BF16 is absent or cut off by NEEDLETAIL_MAX_ISA"
+        let asked = configuration.precision.runtimePrecision
+        let found = CPUBackend.resolved(asked)
+        if asked == .fast { return "; fast is \(found.rawValue) here" }
+        guard found != asked else { return "" }
+        return "; computed in float32, for \(asked == .float16 ? "AVX512-FP16" : "AVX512-BF16") is absent or cut off by NEEDLETAIL_MAX_ISA"
     }
 
     /// Throws when half precision is asked of a backend that has float32 alone.

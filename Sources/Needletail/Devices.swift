@@ -7,7 +7,7 @@ public enum Devices {
     /// The processor.
     public struct CPU: Sendable {
         public let name: String
-        /// The best tier in use: `portable`, `avx2`, `avx512`, `avx512bf16`, `amx`.
+        /// The best tier in use: `portable`, `avx2`, `avx512`, `avx512bf16`, `avx512fp16`, `amx`.
         public let instructionSet: String
         /// Cores that this process may use.
         public let coreCount: Int

@@ -5,7 +5,7 @@ public enum PackageInfo {
 
     /// The environment variables that the package reads.
     public static let environmentVariables: [(name: String, meaning: String)] = [
-        ("NEEDLETAIL_MAX_ISA", "the best instruction set to use: portable, avx2, avx512, avx512bf16, amx"),
+        ("NEEDLETAIL_MAX_ISA", "the best instruction set to use: portable, avx2, avx512, avx512bf16, avx512fp16, amx"),
         ("NEEDLETAIL_CACHE", "off: keep no compiled OpenCL programs on disk; else the folder to keep them in"),
         (
             "NEEDLETAIL_OPENCL",

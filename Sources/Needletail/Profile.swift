@@ -27,7 +27,7 @@ public struct Profile: Sendable {
         public let flops: Int
         /// Floating-point operations that the kernels really do: fewer than `flops` by Winograd's method.
         public let performedFlops: Int
-        /// What most of them are computed in: `float32` or `bfloat16`, with float32 sums.
+        /// What most of them are computed in: `float32`, or `bfloat16` or `float16` with float32 sums.
         public let arithmetic: String
         /// Bytes that must be read and written at least.
         public let byteCount: Int
@@ -46,6 +46,8 @@ public struct Profile: Sendable {
         public let gigaflopsPerSecond: Double
         /// The same with bfloat16 factors; nil where there are none in hardware, or no step uses them.
         public let bfloat16GigaflopsPerSecond: Double?
+        /// The same in float16.
+        public let float16GigaflopsPerSecond: Double?
         /// What copies of growing size reach, the last bound by memory and those before by caches; empty where that is not measured.
         public let copies: [Copy]
         /// What they were measured on, for people.
@@ -93,7 +95,12 @@ public struct Profile: Sendable {
     /// The multiply-adds that a step's kernels do a second, in percent of the peak of their arithmetic; nil when there is no peak or the step took no time.
     public func arithmeticPercent(_ row: Row) -> Double? {
         guard let peaks, row.backend != ReferenceBackend().name, row.milliseconds > 0 else { return nil }
-        let peak = row.arithmetic == Arithmetic.bfloat16.rawValue ? peaks.bfloat16GigaflopsPerSecond : peaks.gigaflopsPerSecond
+        let peak =
+            switch Arithmetic(rawValue: row.arithmetic) {
+            case .bfloat16: peaks.bfloat16GigaflopsPerSecond
+            case .float16: peaks.float16GigaflopsPerSecond
+            case .float32, nil: peaks.gigaflopsPerSecond
+            }
         return peak.map { Double(row.performedFlops) / row.milliseconds / 1e6 / $0 * 100 }
     }
 
@@ -127,16 +134,17 @@ extension Profile.Peaks {
         case let backend as OpenCLBackend:
             let peaks = try DevicePeaks.kept(for: backend)
             self.init(
-                gigaflopsPerSecond: peaks.gigaflops, bfloat16GigaflopsPerSecond: nil,
+                gigaflopsPerSecond: peaks.gigaflops, bfloat16GigaflopsPerSecond: nil, float16GigaflopsPerSecond: nil,
                 copies: peaks.copies.map { Profile.Copy(byteCount: $0.byteCount, gigabytesPerSecond: $0.gigabytesPerSecond) },
                 measuredOn: backend.device.name)
         case let backend as CPUBackend:
             guard let peak = CPUPeak.best() else { return nil }
-            let half = arithmetic.contains(.bfloat16) ? CPUPeak.best(.bfloat16) : nil
-            let names = [peak.name] + (half.map { [$0.name] } ?? [])
+            let halves = [Arithmetic.bfloat16, .float16].map { arithmetic.contains($0) ? CPUPeak.best($0) : nil }
+            let names = [peak.name] + halves.compactMap { $0?.name }
+            let rates = halves.map { half in half.map { $0.gigaflops * Double(backend.threadCount) } }
             self.init(
-                gigaflopsPerSecond: peak.gigaflops * Double(backend.threadCount),
-                bfloat16GigaflopsPerSecond: half.map { $0.gigaflops * Double(backend.threadCount) }, copies: [],
+                gigaflopsPerSecond: peak.gigaflops * Double(backend.threadCount), bfloat16GigaflopsPerSecond: rates[0],
+                float16GigaflopsPerSecond: rates[1], copies: [],
                 measuredOn: "one core with \(names.joined(separator: " and ")), times \(backend.threadCount)")
         default: return nil
         }

@@ -47,7 +47,7 @@ public final class Session: Sendable {
             plan = first
         } catch {
             guard let device = choice.replaceableDevice else { throw error }
-            choice = try BackendResolver.replacement(for: device, after: error, configuration)
+            choice = BackendResolver.replacement(for: device, after: error, configuration)
             plan = try Session.compile(.standard, model, choice.backend, configuration)
         }
         defaultPlan = plan

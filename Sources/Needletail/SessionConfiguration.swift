@@ -20,7 +20,9 @@ public enum ComputePrecision: String, Sendable, CaseIterable {
     /// float32, but 3 x 3 convolutions by Winograd's method on the CPU: a quarter of the multiplications, some 1e-5 of a layer's largest value
     /// away from plain sums.
     case float32Winograd = "float32-winograd"
-    /// Half precision, on OpenCL devices that have it; an error elsewhere.
+    /// Half precision (11 significant bits, up to 65504): on OpenCL devices that have it, an error on others. On the CPU images, weights and products
+    /// of convolutions and dense layers, sums of up to 64 products in it and what remains in float32, on processors with AVX512-FP16; others compute
+    /// in float32. What exceeds 65504 becomes infinite.
     case float16
     /// Images, weights and products of convolutions and dense layers in bfloat16 (8 significant bits), sums and Winograd's method in float32, on
     /// processors with AVX512-BF16; others compute in float32. An error on OpenCL devices.

@@ -10,7 +10,7 @@ enum CompileCommand: Command {
         Flag(name: "--output", value: "FOLDER", help: "the folder to write; an earlier compiled one is replaced, a link is followed (-o for short)"),
         Flag(
             name: "--precision", value: "NAME",
-            help: "what sessions on the CPU will ask for: float32, float32-winograd, bfloat16 or fast (default float32)"),
+            help: "what sessions on the CPU will ask for: float32, float32-winograd, float16, bfloat16 or fast (default float32)"),
     ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {

@@ -14,7 +14,7 @@ enum DescribeCommand: Command {
     static func run(_ arguments: Arguments) throws -> Int32 {
         guard let path = arguments.positional.first else { throw UsageError("a model is missing") }
         guard arguments.positional.count == 1 else { throw UsageError("unexpected argument '\(arguments.positional[1])'") }
-        if arguments.string("--backend") == nil, let flag = ["--device", "--threads"].first(where: { arguments.string($0) != nil }) {
+        if arguments.string("--backend") == nil, let flag = ["--device", "--threads", "--precision"].first(where: { arguments.string($0) != nil }) {
             throw UsageError("\(flag) goes with --backend: without it nothing is made ready to run")
         }
         let configuration = try CommonFlags.configuration(arguments)

@@ -40,7 +40,9 @@ struct ProfileTable {
                 format: "%8.4f ms outside them, of %.4f ms a run while every step is timed (%d runs)", profile.outsideMilliseconds,
                 profile.runMilliseconds, profile.runCount))
         if let peaks = profile.peaks {
-            let half = peaks.bfloat16GigaflopsPerSecond.map { String(format: " in float32, %.1f in bfloat16", $0) } ?? ""
+            let half =
+                peaks.bfloat16GigaflopsPerSecond.map { String(format: " in float32, %.1f in bfloat16", $0) }
+                ?? peaks.float16GigaflopsPerSecond.map { String(format: " in float32, %.1f in float16", $0) } ?? ""
             let copies = peaks.copies.map { String(format: "%.0f GB/s of %@", $0.gigabytesPerSecond, Self.size($0.byteCount)) }.joined(
                 separator: ", ")
             lines.append(String(format: "peak: %.1f GFLOP/s", peaks.gigaflopsPerSecond) + half + " (\(peaks.measuredOn))")
@@ -91,6 +93,7 @@ struct ProfileTable {
         if let peaks = profile.peaks {
             var list: [String: Any] = ["gigaflopsPerSecond": peaks.gigaflopsPerSecond, "measuredOn": peaks.measuredOn]
             if let half = peaks.bfloat16GigaflopsPerSecond { list["bfloat16GigaflopsPerSecond"] = half }
+            if let half = peaks.float16GigaflopsPerSecond { list["float16GigaflopsPerSecond"] = half }
             if let large = peaks.copies.last { list["gigabytesPerSecond"] = large.gigabytesPerSecond }
             if !peaks.copies.isEmpty {
                 list["copies"] = peaks.copies.map { ["bytes": $0.byteCount, "gigabytesPerSecond": $0.gigabytesPerSecond] as [String: Any] }

@@ -145,15 +145,16 @@ final class ConvolutionKernelTests: XCTestCase {
     private func checkWinograd(_ window: nt_window, _ channels: Int, _ outputs: Int, _ kernel: UnsafePointer<nt_winograd_kernel>) {
         var random = KernelNumbers(seed: channels * 31 + outputs)
         let batch = 2
-        let isPairs = kernel.pointee.element == NT_ELEMENT_BFLOAT16
+        let element = kernel.pointee.element
+        let isPairs = element != NT_ELEMENT_FLOAT32
         let (inputs, pixels) = (batch * window.in_height * window.in_width, batch * window.out_height * window.out_width)
-        // Whole 64ths: exact in bfloat16.
+        // Whole 64ths: exact in bfloat16 and float16.
         func number() -> Float { random.next(-64...64) / 64 }
         let (strideX, strideY) = (nt_slots(kernel.pointee.element, channels) + 1, nt_slots(kernel.pointee.element, outputs) + 2)
         let x = (0..<(inputs * channels)).map { _ in number() }
         let residual = (0..<(pixels * outputs)).map { _ in number() }
         func memory(_ values: [Float], _ count: Int, _ stride: Int) -> KernelMemory {
-            if isPairs { return PairMemory(rows: values.count / count, count: count, stride: stride) { values[$0 * count + $1] }.slots }
+            if isPairs { return PairMemory(element, rows: values.count / count, count: count, stride: stride) { values[$0 * count + $1] }.slots }
             return KernelMemory(values.count / count * stride) { $0 % stride < count ? values[$0 / stride * count + $0 % stride] : .nan }
         }
         let image = memory(x, channels, strideX)
@@ -191,7 +192,7 @@ final class ConvolutionKernelTests: XCTestCase {
                 let row = UnsafeMutableRawPointer(y.start + pixel * strideY).assumingMemoryBound(to: UInt16.self)
                 for o in 0..<outputs {
                     let expected = min(3, max(-2, sums[pixel * outputs + o] + residual[pixel * outputs + o]))
-                    let found = isPairs ? nt_bfloat16_value(row[o]) : y.start[pixel * strideY + o]
+                    let found = isPairs ? nt_half_value(element, row[o]) : y.start[pixel * strideY + o]
                     if !(abs(found - expected) <= tolerance + (isPairs ? abs(expected) / 256 : 0)) {
                         XCTFail("\(String(cString: kernel.pointee.name)) \(window) \(channels) \(outputs): \(found), expected \(expected)")
                         return

@@ -55,7 +55,8 @@ final class GEMMTests: XCTestCase {
         for index in 0..<nt_gemm_kernel_count() {
             let kernel = nt_gemm_kernel_at(index)!
             let width = Int(kernel.pointee.vectors * kernel.pointee.lanes)
-            let isPairs = kernel.pointee.element == NT_ELEMENT_BFLOAT16
+            let element = kernel.pointee.element
+            let (isPairs, isScaled) = (element != NT_ELEMENT_FLOAT32, element == NT_ELEMENT_FLOAT16)
             for (n, taps, depth) in [(1, 1, 1), (3, 2, 5), (width - 1, 9, 4), (width + 5, 1, 67), (2 * width, 3, 22), (7, 49, 3)] {
                 for (column, tap, channel) in [(taps * depth, 1, taps), (taps * depth, depth, 1), (1, n, n * taps), (taps * depth + 3, depth, 1)] {
                     let weights = (0..<(n * taps * depth + 3 * n)).map { Float($0) }
@@ -66,16 +67,31 @@ final class GEMMTests: XCTestCase {
                     var place = 0
                     for first in stride(from: 0, to: n, by: width) {
                         let columns = nt_gemm_bias_count(kernel, min(width, n - first))
+                        // Of each column: what brings the largest weight to at most 31 / 32 of 2^-5.
+                        let scales = (first..<(first + columns)).map { j -> Float in
+                            var (largest, scale): (Float, Float) = (0, 1)
+                            for t in 0..<taps where isScaled && j < n {
+                                for k in 0..<depth { largest = max(largest, weights[j * column + t * tap + k * channel]) }
+                            }
+                            while largest > 0 && largest * scale > 0x1p-5 * 31 / 32 { scale /= 2 }
+                            while largest > 0 && largest * scale * 2 <= 0x1p-5 * 31 / 32 { scale *= 2 }
+                            return scale
+                        }
                         for t in 0..<taps {
                             for k in stride(from: 0, to: depth, by: isPairs ? 2 : 1) {
                                 for j in first..<(first + columns) {
                                     func weight(_ k: Int) -> Float { j < n && k < depth ? weights[j * column + t * tap + k * channel] : 0 }
-                                    let pair = UInt32(nt_bfloat16_bits(weight(k))) | UInt32(nt_bfloat16_bits(weight(k + 1))) << 16
+                                    let (lower, upper) = (weight(k) * scales[j - first], weight(k + 1) * scales[j - first])
+                                    let pair = UInt32(nt_half_bits(element, lower)) | UInt32(nt_half_bits(element, upper)) << 16
                                     let expected = isPairs ? pair : weight(k).bitPattern
                                     if packed.start[place].bitPattern != expected { return XCTFail("\(name): \(j), \(t), \(k)") }
                                     place += 1
                                 }
                             }
+                        }
+                        for scale in scales where isScaled {
+                            if packed.start[place] != 1 / scale { return XCTFail("\(name): the scale \(packed.start[place])") }
+                            place += 1
                         }
                     }
                 }

@@ -249,10 +249,10 @@ final class CommandLineTests: XCTestCase {
         }
     }
 
-    /// Half precision is an error where there is none, on every backend; bfloat16 on the CPU and `fast` take what there is, and say so.
+    /// Half precision is an error where there is none, but on the CPU, where bfloat16, float16 and `fast` take what there is, and say so.
     func testPrecisionIsNeverIgnored() throws {
         let image = "\(photos)/face.png"
-        for (backend, precision) in [("reference", "bfloat16"), ("cpu", "float16"), ("reference", "float16"), ("opencl", "bfloat16")] {
+        for (backend, precision) in [("reference", "bfloat16"), ("reference", "float16"), ("opencl", "bfloat16")] {
             try assertFails(
                 ["classify", emotion, image, "--backend", backend, "--precision", precision], status: 1,
                 mentions: precision)
@@ -263,6 +263,11 @@ final class CommandLineTests: XCTestCase {
                 environment: ["NEEDLETAIL_MAX_ISA": ceiling])
             XCTAssertEqual(result.status, 0, result.errors)
             if ceiling != "amx" { XCTAssertTrue(result.output.contains("computed in float32"), result.output) }
+            let half = try Tool.run(
+                ["describe", emotion, "--precision", "float16", "--backend", "cpu"], environment: ["NEEDLETAIL_MAX_ISA": ceiling])
+            XCTAssertEqual(half.status, 0, half.errors)
+            XCTAssertNotEqual(
+                half.output.contains("computed in float32, for AVX512-FP16 is absent"), half.output.contains("avx512fp16 "), half.output)
             let fast = try Tool.run(
                 ["bench", emotion, "--backend", "cpu", "--precision", "fast", "--seconds", "0.05"],
                 environment: ["NEEDLETAIL_MAX_ISA": ceiling])
@@ -364,6 +369,7 @@ final class CommandLineTests: XCTestCase {
         }
         try assertFails(["describe", emotion, "--device", "0"], status: 2, mentions: "--backend")
         try assertFails(["describe", emotion, "--threads", "1"], status: 2, mentions: "--backend")
+        try assertFails(["describe", emotion, "--precision", "float16"], status: 2, mentions: "--backend")
         for words in [["--json"], ["--profile"], ["--seconds", "1"]] {
             try assertFails(["bench", emotion, "--backend", "cpu", "--rounds-from-stdin"] + words, status: 2, mentions: words[0])
             try assertFails(["bench", emotion, "--frame", "9x9", "--backend", "cpu", "--rounds-from-stdin"] + words, status: 2, mentions: words[0])

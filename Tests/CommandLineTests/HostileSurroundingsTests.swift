@@ -46,7 +46,7 @@ final class HostileSurroundingsTests: XCTestCase {
     func testMisspeltEnvironmentVariables() throws {
         for (variable, value, known) in [
             ("NEEDLETAIL_OPENCL", "pixel=off", "pixels, shared, replay, fuse"), ("NEEDLETAIL_OPENCL", "pixels=no", "=on or =off"),
-            ("NEEDLETAIL_MAX_ISA", "AVX2", "portable, avx2, avx512, avx512bf16, amx"), ("NEEDLETAIL_CACHE", "relative", "off"),
+            ("NEEDLETAIL_MAX_ISA", "AVX2", "portable, avx2, avx512, avx512bf16, avx512fp16, amx"), ("NEEDLETAIL_CACHE", "relative", "off"),
         ] {
             for words in [["devices"], ["describe", emotion], ["classify", emotion, face, "--backend", "cpu"]] {
                 let result = try Tool.run(words, environment: [variable: value])

@@ -38,10 +38,15 @@ private final class MemoryStore: PackedWeights, @unchecked Sendable {
 }
 
 final class PackedWeightsTests: XCTestCase {
-    override func tearDown() { nt_isa_set_ceiling(~0) }
+    override func tearDown() {
+        nt_isa_set_ceiling(~0)
+        nt_isa_set_float16_model(false)
+    }
 
-    private func bits(_ graph: Graph, _ inputs: [Tensor], _ backend: CPUBackend, _ store: MemoryStore?) throws -> [[UInt32]] {
-        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(packedWeights: store))
+    private func bits(
+        _ graph: Graph, _ inputs: [Tensor], _ backend: CPUBackend, _ store: MemoryStore?, _ precision: Precision = .float32
+    ) throws -> [[UInt32]] {
+        let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(precision: precision, packedWeights: store))
         let targets = try graph.outputs.map { try TensorBuffer(byteCount: graph[$0].type.byteCount) }
         try plan.run(
             plan.makeState(), inputs: inputs.map(\.bytes),
@@ -64,20 +69,46 @@ final class PackedWeightsTests: XCTestCase {
 
     /// A plan over recorded weights gives the bits of one that packs, and asks for nothing that was not recorded, on any number of threads.
     func testRecordedWeightsGiveTheSameBits() throws {
+        nt_isa_set_float16_model(true)
         var total = 0
         for (name, graph, inputs) in try networks() {
-            let store = MemoryStore()
-            let expected = try bits(graph, inputs, CPUBackend(threadCount: 1), store)
-            total += store.entries.count
-            store.isRecording = false
-            for threads in [1, 2] {
-                store.forgetCounts()
-                XCTAssertEqual(try bits(graph, inputs, CPUBackend(threadCount: threads), store), expected, name)
-                XCTAssertEqual(store.misses, [], "\(name) on \(threads) threads")
-                XCTAssertGreaterThanOrEqual(store.hits, store.entries.count, name)
+            for precision in [Precision.float32, .bfloat16, .float16] {
+                let store = MemoryStore()
+                let expected = try bits(graph, inputs, CPUBackend(threadCount: 1), store, precision)
+                total += store.entries.count
+                store.isRecording = false
+                for threads in [1, 2] {
+                    store.forgetCounts()
+                    XCTAssertEqual(try bits(graph, inputs, CPUBackend(threadCount: threads), store, precision), expected, name)
+                    XCTAssertEqual(store.misses, [], "\(name) in \(precision) on \(threads) threads")
+                    XCTAssertGreaterThanOrEqual(store.hits, store.entries.count, name)
+                }
             }
         }
-        XCTAssertGreaterThan(total, 100)
+        XCTAssertGreaterThan(total, 300)
+    }
+
+    /// Weights that were packed for one precision are not taken for another, which packs its own.
+    func testOtherPrecisionsPackTheirOwn() throws {
+        nt_isa_set_float16_model(true)
+        var random = TestRandom(name: "precisions")
+        var builder = GraphBuilder(name: "precisions")
+        let x = builder.input("x", .float32([1, 20, 9, 9]))
+        let w = try builder.constant(try random.tensor([37, 20, 1, 1], .unit))
+        try builder.output(try builder.add(Convolution(), x, w, layer: "conv"), name: "y")
+        let inputs = [try random.tensor([1, 20, 9, 9], .unit)]
+        let precisions = [Precision.float32, .bfloat16, .float16].filter { CPUBackend.resolved($0) == $0 }
+        for recorded in precisions {
+            let store = MemoryStore()
+            _ = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store, recorded)
+            store.isRecording = false
+            for asked in precisions {
+                store.forgetCounts()
+                let expected = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), nil, asked)
+                XCTAssertEqual(try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store, asked), expected)
+                XCTAssertEqual(store.misses.count, asked == recorded ? 0 : 1, "\(asked) from \(recorded)")
+            }
+        }
     }
 
     /// Weights that were packed for one instruction set are not taken for another, which packs its own.
@@ -142,6 +173,9 @@ final class PackedWeightsTests: XCTestCase {
         "gemm avx512bf16 7x64": 17_245_460_249_835_987_177, "depthwise avx512": 15_932_872_316_897_954_213,
         "depthwise avx2": 15_932_872_316_897_954_213, "depthwise portable": 15_932_872_316_897_954_213,
         "depthwise avx512bf16": 13_608_016_505_143_527_845,
+        "gemm avx512fp16 14x32": 17_271_209_855_696_105_108, "gemm float16 model 14x32": 17_271_209_855_696_105_108,
+        "gemm avx512fp16 9x48": 14_368_916_376_997_121_764, "gemm avx512fp16 6x64": 12_860_365_987_804_192_708,
+        "depthwise avx512 float16": 15_932_872_316_897_954_213,
         "winograd avx2 12x8": 1_530_539_319_925_357_093, "winograd avx2 6x16": 14_416_231_676_274_109_477,
         "winograd avx512 14x32": 921_313_058_042_722_853, "winograd avx512 7x64": 15_497_457_712_672_314_405,
         "winograd avx512 9x48": 8_812_675_388_910_429_477, "winograd portable 4x8": 7_953_796_344_777_558_501,

@@ -9,7 +9,8 @@ final class PeakTests: XCTestCase {
     func testEveryArithmeticHasItsPeak() throws {
         let all = CPUPeak.measure(seconds: 0.05)
         XCTAssertGreaterThan(all.filter { $0.arithmetic == .float32 }.count, 0)
-        XCTAssertEqual(all.contains { $0.arithmetic == .bfloat16 }, CPUBackend.hasBFloat16)
+        XCTAssertEqual(all.contains { $0.arithmetic == .bfloat16 }, CPUBackend.resolved(.bfloat16) == .bfloat16)
+        XCTAssertEqual(all.contains { $0.arithmetic == .float16 }, CPUBackend.resolved(.float16) == .float16)
         let single = try XCTUnwrap(CPUPeak.best(.float32, seconds: 0.1))
         XCTAssertGreaterThan(single.gigaflops, 0.1)
         if let half = CPUPeak.best(.bfloat16, seconds: 0.1) {

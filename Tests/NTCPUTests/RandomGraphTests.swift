@@ -1,3 +1,4 @@
+import CNTPlatform
 import NTCPU
 import NTGraph
 import NTRuntime
@@ -6,6 +7,8 @@ import TestSupport
 import XCTest
 
 final class RandomGraphTests: XCTestCase {
+    override func tearDown() { nt_isa_set_float16_model(false) }
+
     /// Random networks, as they are and optimised, agree with the reference, on one thread and on several.
     func testRandomNetworks() throws {
         let backends = [CPUBackend(threadCount: 1), CPUBackend(threadCount: 3)]
@@ -23,17 +26,20 @@ final class RandomGraphTests: XCTestCase {
         }
     }
 
-    /// The same in bfloat16, whose roundings add up over a few layers to some percent of the largest value.
-    func testRandomNetworksInBFloat16() throws {
+    /// The same in bfloat16 and float16, whose roundings add up over a few layers to some percent, or parts of one, of the largest value.
+    func testRandomNetworksInHalves() throws {
+        nt_isa_set_float16_model(true)
         let backend = CPUBackend(threadCount: 2)
         for seed in 0..<300 {
             let (graph, inputs) = try RandomGraph.make(seed: seed)
             let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
             let largest = expected.flatMap { $0.floatArray() }.filter(\.isFinite).reduce(0) { max($0, abs($1)) }
-            let problems = try BackendCheck.run(
-                try Passes.optimize(graph), inputs: inputs, on: backend, options: CompileOptions(precision: .bfloat16),
-                tolerance: Tolerance(relative: 0.05, absolute: 0.05 * Double(largest) + 1e-5), expected: expected)
-            for problem in problems { XCTFail("seed \(seed): \(problem)") }
+            for (precision, share) in [(Precision.bfloat16, 0.05), (.float16, 0.007)] {
+                let problems = try BackendCheck.run(
+                    try Passes.optimize(graph), inputs: inputs, on: backend, options: CompileOptions(precision: precision),
+                    tolerance: Tolerance(relative: share, absolute: share * Double(largest) + 1e-5), expected: expected)
+                for problem in problems { XCTFail("seed \(seed) in \(precision): \(problem)") }
+            }
         }
     }
 
@@ -50,7 +56,8 @@ final class RandomGraphTests: XCTestCase {
     func testThreadsDoNotChangeBits() throws {
         let one = CPUBackend(threadCount: 1)
         let others = [2, 3, 4].map { CPUBackend(threadCount: $0) }
-        for precision in [Precision.float32, .float32Winograd, .bfloat16] {
+        nt_isa_set_float16_model(true)
+        for precision in [Precision.float32, .float32Winograd, .bfloat16, .float16] {
             let options = CompileOptions(precision: precision)
             for test in Self.wideCases {
                 let (graph, inputs) = try test.make()

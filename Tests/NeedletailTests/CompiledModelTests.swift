@@ -19,6 +19,7 @@ final class CompiledModelTests: XCTestCase {
 
     override func tearDownWithError() throws {
         nt_isa_set_ceiling(~0)
+        nt_isa_set_float16_model(false)
         try FileManager.default.removeItem(at: folder)
     }
 
@@ -71,10 +72,11 @@ final class CompiledModelTests: XCTestCase {
 
     /// The same at another precision, and from weights that were packed for another one.
     func testPrecisions() throws {
-        for precision in [ComputePrecision.float32, .bfloat16, .fast] {
+        nt_isa_set_float16_model(true)
+        for precision in [ComputePrecision.float32, .bfloat16, .float16, .fast] {
             let target = folder.appendingPathComponent("\(precision).mlmodelc")
             try Model.compile(contentsOf: mobileNet, to: target, precision: precision)
-            for asked in [ComputePrecision.float32, .bfloat16] {
+            for asked in [ComputePrecision.float32, .bfloat16, .float16] {
                 let configuration = SessionConfiguration(backend: .cpu, threadCount: 2, precision: asked)
                 let session = try Session(Model(contentsOf: target), configuration: configuration)
                 XCTAssertTrue(session.usesCompiledForm)

@@ -1,3 +1,4 @@
+import CNTPlatform
 import Foundation
 import NTRuntime
 import NTTensor
@@ -31,41 +32,79 @@ final class SessionTests: XCTestCase {
         }
     }
 
+    /// What a precision gives for inputs beside float32: how often the best label is the same, and how far probabilities are apart.
+    private struct Agreement {
+        /// Inputs, those for which float32 finds the best label twice as likely as the next, and of each how many get float32's label.
+        var (inputs, decided, agreeing, agreeingDecided) = (0, 0, 0, 0)
+        /// The largest difference of a probability, over the largest probability of its input.
+        var difference: Float = 0
+    }
+
+    /// Compares on the photos, on whose label both must agree, and on 400 random parts of them and images of white noise.
+    private func agreement(of precision: ComputePrecision, _ model: URL, _ names: [String], noise shape: [Int]) throws -> Agreement {
+        let sessions = try [ComputePrecision.float32, precision].map {
+            try Session(Model(contentsOf: model), configuration: SessionConfiguration(backend: .cpu, precision: $0))
+        }
+        var random = TestRandom(seed: 11)
+        let photos = try names.map { try golden("\($0)-input") }
+        var inputs = photos
+        for _ in 0..<200 {
+            inputs.append(try part(of: photos[inputs.count % photos.count], &random))
+            let count = shape.reduce(1, *)
+            inputs.append(try Needletail.Tensor(shape: shape, elements: (0..<count).map { _ in Float(random.integer(0...255)) }))
+        }
+        var result = Agreement()
+        for (index, input) in inputs.enumerated() {
+            let outputs = try sessions.map { try $0.run(["image": input]) }
+            let agrees = outputs[0]["classLabel"]?.text == outputs[1]["classLabel"]?.text
+            XCTAssertTrue(agrees || index >= photos.count, model.lastPathComponent)
+            guard case .probabilities(let expected)? = outputs[0]["classLabelProbs"], case .probabilities(let found)? = outputs[1]["classLabelProbs"]
+            else {
+                XCTFail("no probabilities")
+                return result
+            }
+            let best = expected.map(\.probability).sorted(by: >)
+            let isDecided = best[0] >= 2 * best[1]
+            result.inputs += 1
+            result.decided += isDecided ? 1 : 0
+            result.agreeing += agrees ? 1 : 0
+            result.agreeingDecided += agrees && isDecided ? 1 : 0
+            let byLabel = Dictionary(found.map { ("\($0.label)", $0.probability) }) { first, _ in first }
+            for pair in expected {
+                let difference = abs((byLabel["\(pair.label)"] ?? .nan) - pair.probability) / best[0]
+                result.difference = difference <= result.difference ? result.difference : difference
+            }
+        }
+        return result
+    }
+
+    private var networks: [(model: URL, photos: [String], noise: [Int])] {
+        [(mobileNet, ["MobileNet-coffee", "MobileNet-cat"], [1, 3, 224, 224]), (emotion, ["Emotion-face"], [1, 1, 64, 64])]
+    }
+
     /// bfloat16 names float32's best label on the photos, and on 99 in 100 random parts of them and images of white noise for which float32
     /// finds it twice as likely as the next; on 85 in 100 of all. (Rounding the weights of this small MobileNet alone changes 4 in 100 labels of
     /// the parts, rounding as PyTorch's bfloat16 does 13: images of which the network can hardly tell.)
     func testBFloat16AgreesWithFloat32() throws {
-        for (model, names, noiseShape) in [
-            (mobileNet, ["MobileNet-coffee", "MobileNet-cat"], [1, 3, 224, 224]), (emotion, ["Emotion-face"], [1, 1, 64, 64]),
-        ] {
-            let sessions = try [ComputePrecision.float32, .bfloat16].map {
-                try Session(Model(contentsOf: model), configuration: SessionConfiguration(backend: .cpu, precision: $0))
-            }
-            var random = TestRandom(seed: 11)
-            let photos = try names.map { try golden("\($0)-input") }
-            var inputs = photos
-            for _ in 0..<200 {
-                inputs.append(try part(of: photos[inputs.count % photos.count], &random))
-                let count = noiseShape.reduce(1, *)
-                inputs.append(try Needletail.Tensor(shape: noiseShape, elements: (0..<count).map { _ in Float(random.integer(0...255)) }))
-            }
-            var (agreeing, decided, agreeingDecided) = (0, 0, 0)
-            for (index, input) in inputs.enumerated() {
-                let outputs = try sessions.map { try $0.run(["image": input]) }
-                let agrees = outputs[0]["classLabel"]?.text == outputs[1]["classLabel"]?.text
-                XCTAssertTrue(agrees || index >= photos.count, model.lastPathComponent)
-                guard case .probabilities(let list)? = outputs[0]["classLabelProbs"] else {
-                    return XCTFail("no probabilities")
-                }
-                let best = list.map(\.probability).sorted(by: >)
-                let isDecided = best[0] >= 2 * best[1]
-                (agreeing, decided, agreeingDecided) = (
-                    agreeing + (agrees ? 1 : 0), decided + (isDecided ? 1 : 0), agreeingDecided + (agrees && isDecided ? 1 : 0)
-                )
-            }
-            XCTAssertGreaterThan(decided, 50)
-            XCTAssertGreaterThanOrEqual(Double(agreeingDecided), 0.99 * Double(decided), model.lastPathComponent)
-            XCTAssertGreaterThanOrEqual(Double(agreeing), 0.85 * Double(inputs.count), model.lastPathComponent)
+        for (model, photos, noise) in networks {
+            let found = try agreement(of: .bfloat16, model, photos, noise: noise)
+            XCTAssertGreaterThan(found.decided, 50)
+            XCTAssertGreaterThanOrEqual(Double(found.agreeingDecided), 0.99 * Double(found.decided), model.lastPathComponent)
+            XCTAssertGreaterThanOrEqual(Double(found.agreeing), 0.85 * Double(found.inputs), model.lastPathComponent)
+        }
+    }
+
+    /// float16, by AVX512-FP16 or its model, names float32's label wherever that is twice as likely as the next, on 98 in 100 of all, and is
+    /// within 10 % of the largest probability everywhere. (Found: 400 of 402 and 7 %, where bfloat16 is 58 % away; with every product added in
+    /// float32, 401 and 6 %: it is the rounding of images and weights that counts. 401 of 401 and 0.7 % for the other model.)
+    func testFloat16AgreesWithFloat32() throws {
+        nt_isa_set_float16_model(true)
+        defer { nt_isa_set_float16_model(false) }
+        for (model, photos, noise) in networks {
+            let found = try agreement(of: .float16, model, photos, noise: noise)
+            XCTAssertEqual(found.agreeingDecided, found.decided, model.lastPathComponent)
+            XCTAssertGreaterThanOrEqual(Double(found.agreeing), 0.98 * Double(found.inputs), model.lastPathComponent)
+            XCTAssertLessThan(found.difference, 0.1, model.lastPathComponent)
         }
     }
 

@@ -1,6 +1,6 @@
 #include "conv.h"
 
-#include "../bfloat16/bfloat16.h"
+#include "../element/conversion.h"
 
 #include <stdbool.h>
 
@@ -92,15 +92,15 @@ static void pointwise_pointers(const nt_conv *c, const float *x, size_t first, s
     for (size_t i = 0; i < count; i++) rows->a[i] = p + i * c->x_stride;
 }
 
-// A row of bfloat16 goes through float32, a piece at a time.
-static void apply_to_pairs(const nt_activation *a, size_t columns, float *y) {
+// A row of an element of two in a slot goes through float32, a piece at a time.
+static void apply_to_pairs(const nt_activation *a, int element, size_t columns, float *y) {
     enum { piece = 256 };
     float values[piece];
     for (size_t i = 0; i < columns; i += piece) {
         const size_t count = smaller(columns - i, piece);
-        nt_row_from_bfloat16(count, y + i / 2, values);
+        nt_row_from_pairs(element, count, y + i / 2, values);
         a->elementwise->unary(a->function, count, values, a->alpha, a->beta, values);
-        nt_row_to_bfloat16(count, values, y + i / 2);
+        nt_row_to_pairs(element, count, values, y + i / 2);
     }
 }
 
@@ -112,8 +112,8 @@ void nt_activation_apply(const nt_activation *a, int element, size_t rows, size_
     }
     for (size_t i = 0; i < rows; i++) {
         float *row = y + i * stride;
-        if (element == NT_ELEMENT_BFLOAT16) apply_to_pairs(a, columns, row);
-        else a->elementwise->unary(a->function, columns, row, a->alpha, a->beta, row);
+        if (element == NT_ELEMENT_FLOAT32) a->elementwise->unary(a->function, columns, row, a->alpha, a->beta, row);
+        else apply_to_pairs(a, element, columns, row);
     }
 }
 
@@ -144,7 +144,9 @@ static void run_window(
     do {
         rows->taps = 0;
         for (; tap < taps && rows->taps < maximum_taps; tap += run_taps) {
-            if (!tap_pointers(c, x, pixels, tap / w->kernel_width, tap % w->kernel_width, rows->a + rows->taps * maximum_rows))
+            // float16 sums up a fixed number of terms at a time, so that leaving some out would change the bits of the others.
+            if (!tap_pointers(c, x, pixels, tap / w->kernel_width, tap % w->kernel_width, rows->a + rows->taps * maximum_rows)
+                && c->kernel->element != NT_ELEMENT_FLOAT16)
                 continue;
             rows->b[rows->taps++] = panel + tap * c->channels * width;
         }
@@ -183,6 +185,7 @@ static void run_tiles(
     x += group * c->channels;
     y += nt_slots(c->y_element, group * c->outputs + panel * nr);
     if (residual) residual += nt_slots(c->y_element, group * c->outputs + panel * nr);
+    tile.scale = packed + taps * c->channels * vectors * lanes;
     for (size_t t = first; t < last; t++) {
         const size_t pixel = t * mr, count = smaller(mr, pixels - pixel);
         const nt_gemm_tile_fn run = kernel->tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1];

@@ -1,10 +1,10 @@
-// Two-dimensional convolution over N H W C images through the GEMM micro-kernels, float32 or bfloat16.
+// Two-dimensional convolution over N H W C images through the GEMM micro-kernels, float32, bfloat16 or float16.
 //
 //   y[n, oy, ox, o] = activation(bias[o] + sum over ky, kx, c of x[n, iy, ix, c] * w[o, ky, kx, c] (+ residual[n, oy, ox, o]))
 //
 // Output pixels are rows of a GEMM whose A is never gathered: each row and tap is a pointer into the image, or to zeros.
 // Pixels may lie further apart than their channels (`x_stride`, `y_stride`), so that an image can be a slice of the channels
-// of a larger one. Strides and input channels are counted in slots (bfloat16/element.h). A plain matrix product is a convolution over images of 1 x 1.
+// of a larger one. Strides and input channels are counted in slots (element/element.h). A plain matrix product is a convolution over images of 1 x 1.
 //
 // One call computes a share, `part` of `parts`; shares may run at the same time. The result's bits do not depend on `parts`.
 #ifndef NT_CONV_H
@@ -36,7 +36,7 @@ typedef struct nt_conv {
     size_t outputs;                ///< of one group, in numbers; with several groups whole slots
     size_t x_stride, y_stride;     ///< slots from pixel to pixel
     size_t residual_stride;
-    int y_element;                 ///< NT_ELEMENT_ of y and the residual; bfloat16 needs a kernel of bfloat16 and at most 64 taps
+    int y_element;                 ///< NT_ELEMENT_ of y and the residual: float32, or the kernel's; with that at most 64 taps
     const nt_gemm_kernel *kernel;
     const float *packed;           ///< nt_gemm_pack of each group: taps ky, kx; depth c
     size_t packed_stride;          ///< slots from group to group

@@ -1,4 +1,4 @@
-// Depthwise convolution of whole images, N H W C, float32 or bfloat16 as the kernel is: rows of `depthwise.h` over a batch.
+// Depthwise convolution of whole images, N H W C, float32, bfloat16 or float16 as the kernel is: rows of `depthwise.h` over a batch.
 #ifndef NT_DEPTHWISE_IMAGE_H
 #define NT_DEPTHWISE_IMAGE_H
 

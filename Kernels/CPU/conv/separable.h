@@ -1,5 +1,5 @@
 // Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it
-// (expand, depthwise, project: an inverted residual), N H W C, float32 or bfloat16. Strides are counted in slots (bfloat16/element.h).
+// (expand, depthwise, project: an inverted residual), N H W C, float32, bfloat16 or float16. Strides are counted in slots (element/element.h).
 //
 // The image is computed in strips of output rows. What passes between the stages lives in a scratch that stays in cache:
 //

@@ -1,6 +1,6 @@
 #include "stem.h"
 
-#include "../bfloat16/bfloat16.h"
+#include "../element/conversion.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ size_t nt_stem_strip_rows(const nt_stem *s, size_t cache_bytes) {
 }
 
 size_t nt_stem_scratch_count(const nt_stem *s) {
-    // The strip, and a row on its way to bfloat16.
+    // The strip, and a row on its way to slots of two.
     return strip_input_rows(&s->window, s->strip_rows) * row_slots(s) * s->channels + padded_width(&s->window);
 }
 
@@ -67,7 +67,7 @@ static void copy_strip(const nt_stem *s, const float *image, float *scratch, siz
                 copy_row(s, row, c, scratch);
             } else {
                 copy_row(s, row, c, whole);
-                nt_row_to_bfloat16(padded_width(w), whole, scratch);
+                nt_row_to_pairs(s->kernel->element, padded_width(w), whole, scratch);
             }
         }
     }
@@ -80,11 +80,11 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
     const size_t taps = s->channels * w->kernel_height;
     const size_t width = row_slots(s), plane = strip_input_rows(w, strip_rows) * width;
-    const int element = kernel->element, through_floats = element == NT_ELEMENT_FLOAT32 && s->y_element == NT_ELEMENT_BFLOAT16;
+    const int element = kernel->element, through_floats = element != s->y_element && element == NT_ELEMENT_FLOAT32;
     const size_t depth = nt_slots(element, w->kernel_width), step = nt_slots(element, w->stride_x);
     const nt_gemm_tile_fn *tiles = step <= 2 ? kernel->step_tiles[step - 1] : kernel->tiles;
     const float *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
-    float values[maximum_rows * maximum_columns] __attribute__((aligned(64)));  // a tile on its way to bfloat16
+    float values[maximum_rows * maximum_columns] __attribute__((aligned(64)));  // a tile on its way to slots of two
     nt_gemm_tile tile = {
         .a = a, .pitch = step <= 2 ? 1 : maximum_rows, .b = b, .taps = taps, .depth = depth,
         .c_stride = through_floats ? maximum_columns : s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi,
@@ -98,16 +98,17 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
         }
         for (size_t j = 0; j < s->outputs; j += nr) {
             const size_t columns = smaller(nr, s->outputs - j), vectors = ceil_div(columns, lanes);
-            const float *panel = s->packed + j * taps * depth;
+            const float *panel = s->packed + nt_gemm_panel_offset(kernel, j / nr, taps, depth);
             for (size_t t = 0; t < taps; t++) b[t] = panel + t * depth * vectors * lanes;
             tile.bias = s->bias + j;
+            tile.scale = panel + taps * depth * vectors * lanes;
             tile.last_lanes = columns - (vectors - 1) * lanes;
             float *target = y + first * s->y_stride + nt_slots(s->y_element, j);
             tile.c = through_floats ? values : target;
             tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
             nt_activation_apply(&s->activation, tile.c_element, count, columns, tile.c, tile.c_stride);
             if (!through_floats) continue;
-            for (size_t i = 0; i < count; i++) nt_row_to_bfloat16(columns, values + i * maximum_columns, target + i * s->y_stride);
+            for (size_t i = 0; i < count; i++) nt_row_to_pairs(s->y_element, columns, values + i * maximum_columns, target + i * s->y_stride);
         }
     }
 }

@@ -1,11 +1,11 @@
-// The first convolution of a network, from planar float32 N C H W input to N H W C output, float32 or bfloat16.
+// The first convolution of a network, from planar float32 N C H W input to N H W C output, float32, bfloat16 or float16.
 //
 // With few input channels a tap's depth is its window row: the kernel's KW columns, which lie side by side in a plane. Each
 // share copies the rows it needs into a scratch with the padding written out, strip by strip, so that no pixel needs a test.
 // On the way the copy can apply the network's preprocessing, x * scale[c] + offset[c]; padding stays zero.
 //
-// With a kernel of bfloat16 and stride_x 2 the scratch is bfloat16 and a window's row is whole slots: neighbouring pixels lie a slot
-// apart. A window of odd width then multiplies the column after it by zero, so that a NaN there reaches one pixel more.
+// With a kernel of bfloat16 or float16 and stride_x 2 the scratch is of that element and a window's row is whole slots: neighbouring
+// pixels lie a slot apart. A window of odd width then multiplies the column after it by zero, so that a NaN there reaches one pixel more.
 #ifndef NT_STEM_H
 #define NT_STEM_H
 
@@ -20,7 +20,7 @@ typedef struct nt_stem {
     size_t batch, channels, outputs;
     size_t y_stride;               ///< slots from pixel to pixel
     int y_element;                 ///< NT_ELEMENT_ of y
-    const nt_gemm_kernel *kernel;  ///< of float32, or of bfloat16 when stride_x is 2
+    const nt_gemm_kernel *kernel;  ///< of float32, or of bfloat16 or float16 when stride_x is 2
     const float *packed;           ///< nt_gemm_pack: taps c, ky; depth kx
     const float *bias;             ///< nt_gemm_bias_count floats
     const float *scale, *offset;   ///< `channels` floats each, or NULL

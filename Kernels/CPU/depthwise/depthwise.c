@@ -35,10 +35,10 @@ const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa) {
     return best;
 }
 
-const nt_depthwise_kernel *nt_depthwise_choose_bfloat16(uint32_t isa) {
+const nt_depthwise_kernel *nt_depthwise_choose_pairs(int element, uint32_t isa) {
     for (size_t i = 0; i < nt_depthwise_kernel_count(); i++) {
         const nt_depthwise_kernel *kernel = &kernels[i];
-        if (kernel->element == NT_ELEMENT_BFLOAT16 && (kernel->isa & isa) == kernel->isa) return kernel;
+        if (kernel->element == element && (kernel->isa & isa) == kernel->isa) return kernel;
     }
     return NULL;
 }

@@ -1,4 +1,4 @@
-// Depthwise convolution of one output row, N H W C layout, float32 or bfloat16 with float32 weights and sums.
+// Depthwise convolution of one output row, N H W C layout, float32, bfloat16 or float16 with float32 weights and sums.
 //
 //   y[ox][c] = clamp(bias[c] + sum over r, kx of row[r][ox * stride - pad_left + kx * dilation][c] * w[r][kx][c], lo, hi)
 //
@@ -8,13 +8,13 @@
 //
 //   weights  [KH][KW][nt_depthwise_padded]     bias [nt_depthwise_padded]      (nt_depthwise_pack)
 //
-// Kernels of NT_ELEMENT_BFLOAT16 keep x and y in slots of two channels (bfloat16/element.h) and take 32 channels at a time, first the
-// lower ones of their slots, then the upper ones; a last 16 and fewer stand in channel order. Weights and bias are packed so.
+// Kernels of bfloat16 and float16 keep x and y in slots of two channels (element/element.h) and take 32 channels at a time: of bfloat16
+// first the lower ones of their slots, then the upper ones, but for a last 16 and fewer, in channel order. Weights and bias are packed so.
 // Nothing is read or written past `channels` of a pixel. y overlaps no input.
 #ifndef NT_DEPTHWISE_H
 #define NT_DEPTHWISE_H
 
-#include "../bfloat16/element.h"
+#include "../element/element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,8 +52,8 @@ const nt_depthwise_kernel *nt_depthwise_kernel_at(size_t index);
 /// The kernel that the instruction sets in `isa` allow and that needs fewest multiply-adds of 16 lanes' time for `channels`; of equals the widest.
 const nt_depthwise_kernel *nt_depthwise_choose(size_t channels, uint32_t isa);
 
-/// The kernel for images in bfloat16; NULL when `isa` has none.
-const nt_depthwise_kernel *nt_depthwise_choose_bfloat16(uint32_t isa);
+/// The kernel for images in bfloat16 or float16; NULL when `isa` has none.
+const nt_depthwise_kernel *nt_depthwise_choose_pairs(int element, uint32_t isa);
 
 /// Channels rounded up to the 32 that weights and biases are padded to.
 static inline size_t nt_depthwise_padded(size_t channels) { return (channels + 31) / 32 * 32; }

@@ -1,57 +1,50 @@
-// The body of the bfloat16 depthwise kernel: 16 slots, 32 channels, at a time; 16 channels and fewer in a vector of their own, in
-// channel order (`narrow`). Weights, sums and clamp are float32.
+// The body of the depthwise kernels on slots of two: 16 slots, 32 channels, at a time; 16 channels and fewer in a vector of their own,
+// in channel order (`narrow`). Weights, sums and clamp are float32.
 
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define NT_UNROLL _Pragma("clang loop unroll(full)")
 
 enum { group = 2 * VL };  // channels of 16 slots
 
-// The lower and the upper channels of 16 slots; narrow, up to 16 channels in the lower alone.
-typedef struct halves {
-    vf lower, upper;
-} halves;
-
 enum { whole_group, part_group, narrow_group };  // constants at each use
 
-VINLINE halves depthwise_load(const float *p, size_t slots, const int kind) {
-    if (kind == narrow_group) return (halves){load_pairs(p, slots), vset1(0)};
-    const int whole = kind == whole_group;
-    const vf pairs = whole ? vload(p) : vload_n(p, slots);
-    return (halves){vlower(pairs), vupper(pairs)};
+// Narrow, up to 16 channels in the first vector alone.
+VINLINE vhalves depthwise_load(const float *p, size_t slots, const int kind) {
+    if (kind == narrow_group) return (vhalves){load_pairs(p, slots), vset1(0)};
+    return load_halves(p, kind == whole_group ? VL : slots);
 }
 
-VINLINE halves depthwise_weights(const float *p, const int kind) {
-    return (halves){vload(p), kind == narrow_group ? vset1(0) : vload(p + VL)};
+VINLINE vhalves depthwise_weights(const float *p, const int kind) {
+    return (vhalves){vload(p), kind == narrow_group ? vset1(0) : vload(p + VL)};
 }
 
-VINLINE halves depthwise_add(halves x, halves w, halves sum, const int kind) {
-    if (kind == narrow_group) return (halves){vfma(x.lower, w.lower, sum.lower), sum.upper};
-    return (halves){vfma(x.lower, w.lower, sum.lower), vfma(x.upper, w.upper, sum.upper)};
+VINLINE vhalves depthwise_add(vhalves x, vhalves w, vhalves sum, const int kind) {
+    if (kind == narrow_group) return (vhalves){vfma(x.first, w.first, sum.first), sum.second};
+    return (vhalves){vfma(x.first, w.first, sum.first), vfma(x.second, w.second, sum.second)};
 }
 
-VINLINE void depthwise_store(const nt_depthwise_row *d, float *p, halves v, size_t slots, const int kind) {
+VINLINE void depthwise_store(const nt_depthwise_row *d, float *p, vhalves v, size_t slots, const int kind) {
     const vf lo = vset1(d->lo), hi = vset1(d->hi);
     if (kind == narrow_group) {
-        store_pairs(p, vmax(lo, vmin(hi, v.lower)), slots);
+        store_pairs(p, vmax(lo, vmin(hi, v.first)), slots);
         return;
     }
-    const vf pairs = vpairs(vmax(lo, vmin(hi, v.lower)), vmax(lo, vmin(hi, v.upper)));
-    if (kind == whole_group) vstore(p, pairs);
-    else vstore_n(p, pairs, slots);
+    const vhalves clamped = {vmax(lo, vmin(hi, v.first)), vmax(lo, vmin(hi, v.second))};
+    store_halves(p, clamped, kind == whole_group ? VL : slots);
 }
 
 // Output columns from..<to of the channels from c on, any window, columns outside the input left out.
 VINLINE void depthwise_any(const nt_depthwise_row *d, size_t c, size_t slots, const int kind, size_t from, size_t to) {
-    const halves bias = depthwise_weights(d->bias + c, kind);
+    const vhalves bias = depthwise_weights(d->bias + c, kind);
     for (size_t ox = from; ox < to; ox++) {
         const ptrdiff_t left = (ptrdiff_t)(ox * d->stride) - (ptrdiff_t)d->pad_left;
-        halves sum = bias;
+        vhalves sum = bias;
         for (size_t r = 0; r < d->row_count; r++) {
             const float *w = d->weights + r * d->kernel_width * d->weight_stride + c;
             for (size_t kx = 0; kx < d->kernel_width; kx++) {
                 const ptrdiff_t x = left + (ptrdiff_t)(kx * d->dilation);
                 if (x < 0 || x >= (ptrdiff_t)d->in_width) continue;
-                const halves value = depthwise_load(d->rows[r] + (size_t)x * d->x_stride + c / 2, slots, kind);
+                const vhalves value = depthwise_load(d->rows[r] + (size_t)x * d->x_stride + c / 2, slots, kind);
                 sum = depthwise_add(value, depthwise_weights(w + kx * d->weight_stride, kind), sum, kind);
             }
         }
@@ -63,18 +56,18 @@ VINLINE void depthwise_any(const nt_depthwise_row *d, size_t c, size_t slots, co
 VINLINE void depthwise_group(
     const nt_depthwise_row *d, size_t c, size_t slots, const int kind, const int rows, const int stride, const int count,
     size_t ox) {
-    const halves bias = depthwise_weights(d->bias + c, kind);
+    const vhalves bias = depthwise_weights(d->bias + c, kind);
     const size_t x = ox * (size_t)stride - d->pad_left;
     const int columns = (count - 1) * stride + 3;
-    halves sums[4];
+    vhalves sums[4];
     NT_UNROLL for (int i = 0; i < count; i++) sums[i] = bias;
     NT_UNROLL for (int r = 0; r < rows; r++) {
         const float *p = d->rows[r] + x * d->x_stride + c / 2;
-        halves w[3];
+        vhalves w[3];
         NT_UNROLL for (int kx = 0; kx < 3; kx++)
             w[kx] = depthwise_weights(d->weights + (size_t)(r * 3 + kx) * d->weight_stride + c, kind);
         NT_UNROLL for (int j = 0; j < columns; j++) {
-            const halves value = depthwise_load(p + (size_t)j * d->x_stride, slots, kind);
+            const vhalves value = depthwise_load(p + (size_t)j * d->x_stride, slots, kind);
             NT_UNROLL for (int i = 0; i < count; i++) {
                 const int kx = j - i * stride;
                 if (kx >= 0 && kx < 3) sums[i] = depthwise_add(value, w[kx], sums[i], kind);
@@ -117,7 +110,7 @@ void VNAME(nt_depthwise)(const nt_depthwise_row *d);
 void VNAME(nt_depthwise)(const nt_depthwise_row *d) {
     size_t c = 0;
     for (; c + group <= d->channels; c += group) depthwise_channels(d, c, VL, whole_group);
-    const size_t rest = d->channels - c, slots = nt_slots(NT_ELEMENT_BFLOAT16, rest);
+    const size_t rest = d->channels - c, slots = nt_slots(NT_PAIRS, rest);
     if (rest > VL) depthwise_channels(d, c, slots, part_group);
     else if (rest > 0) depthwise_channels(d, c, slots, narrow_group);
 }

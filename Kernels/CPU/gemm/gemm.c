@@ -1,8 +1,11 @@
 #include "gemm.h"
 
 #include <CNTPlatform.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+enum { maximum_columns = 64 };  // of a panel
 
 #define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
     extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[3][(rows) * (vectors)];
@@ -74,7 +77,7 @@ const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, si
 }
 
 size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth) {
-    return nt_gemm_bias_count(kernel, n) * taps * nt_slots(kernel->element, depth);
+    return nt_gemm_bias_count(kernel, n) * nt_gemm_column_slots(kernel, taps, nt_slots(kernel->element, depth));
 }
 
 size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n) {
@@ -117,12 +120,30 @@ static void pack_consecutive(const float *b, size_t column_stride, size_t column
     }
 }
 
-// One row of a panel of pairs: two channels a slot, the upper one `depth_stride` further or, when `single`, zero.
+// The power of two that brings a column's largest weight to at most 31 / 32 of 2^-5: 32 products and their roundings then stay below the
+// largest factor. 0 for weights that are all zero, infinite or no numbers.
+static int float16_exponent(const float *b, size_t taps, size_t depth, size_t tap_stride, size_t depth_stride) {
+    float largest = 0;
+    for (size_t t = 0; t < taps; t++) {
+        for (size_t k = 0; k < depth; k++) largest = fmaxf(largest, fabsf(b[t * tap_stride + k * depth_stride]));
+    }
+    if (largest == 0 || isinf(largest)) return 0;
+    int exponent;
+    const float fraction = frexpf(largest, &exponent);
+    exponent = (fraction > 0.96875f ? -6 : -5) - exponent;
+    // Scales stay normal numbers.
+    return exponent > 126 ? 126 : exponent < -126 ? -126 : exponent;
+}
+
+// One row of a panel of pairs: two channels a slot, the upper one `depth_stride` further or, when `single`, zero. Column j is multiplied
+// by 2^exponents[j].
 static void pack_pairs(
-    const float *b, size_t columns, size_t column_stride, size_t depth_stride, int single, size_t width, float *packed) {
+    int element, const float *b, size_t columns, size_t column_stride, size_t depth_stride, int single, const int *exponents, size_t width,
+    float *packed) {
     for (size_t j = 0; j < columns; j++) {
         const float *source = b + j * column_stride;
-        const uint32_t slot = nt_bfloat16_bits(source[0]) | (single ? 0 : (uint32_t)nt_bfloat16_bits(source[depth_stride]) << 16);
+        const float lower = ldexpf(source[0], exponents[j]), upper = single ? 0 : ldexpf(source[depth_stride], exponents[j]);
+        const uint32_t slot = nt_half_bits(element, lower) | (uint32_t)nt_half_bits(element, upper) << 16;
         memcpy(packed + j, &slot, sizeof slot);
     }
     if (columns < width) memset(packed + columns, 0, (width - columns) * sizeof(float));
@@ -132,22 +153,27 @@ static void pack_panels_of_pairs(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed) {
     const size_t nr = (size_t)(kernel->vectors * kernel->lanes);
+    const int scales = kernel->element == NT_ELEMENT_FLOAT16;
     for (size_t first = 0; first < n; first += nr) {
         const size_t columns = n - first < nr ? n - first : nr;
         const size_t width = nt_gemm_bias_count(kernel, columns);
+        int exponents[maximum_columns] = {0};
+        for (size_t j = 0; scales && j < columns; j++)
+            exponents[j] = float16_exponent(b + (first + j) * column_stride, taps, depth, tap_stride, depth_stride);
         for (size_t t = 0; t < taps; t++) {
             for (size_t k = 0; k < depth; k += 2, packed += width) {
                 const float *source = b + first * column_stride + t * tap_stride + k * depth_stride;
-                pack_pairs(source, columns, column_stride, depth_stride, k + 1 == depth, width, packed);
+                pack_pairs(kernel->element, source, columns, column_stride, depth_stride, k + 1 == depth, exponents, width, packed);
             }
         }
+        for (size_t j = 0; scales && j < width; j++) *packed++ = ldexpf(1, -exponents[j]);
     }
 }
 
 void nt_gemm_pack(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed) {
-    if (kernel->element == NT_ELEMENT_BFLOAT16) {
+    if (kernel->element != NT_ELEMENT_FLOAT32) {
         pack_panels_of_pairs(kernel, n, taps, depth, b, column_stride, tap_stride, depth_stride, packed);
         return;
     }
@@ -197,8 +223,9 @@ void nt_gemm_run_to(
         .residual_stride = residual_stride, .lo = lo, .hi = hi, .c_element = c_element};
     for (size_t j = 0; j < n; j += nr) {
         const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes);
-        panel = packed + j * k;
+        panel = packed + nt_gemm_panel_offset(kernel, j / nr, 1, k);
         tile.bias = bias + j;
+        tile.scale = panel + k * vectors * lanes;
         tile.last_lanes = columns - (vectors - 1) * lanes;
         for (size_t i = 0; i < m; i += mr) {
             const size_t height = m - i < mr ? m - i : mr;

@@ -1,4 +1,4 @@
-// Matrix products and convolutions as sums of matrix products, float32 or bfloat16 with float32 sums.
+// Matrix products and convolutions as sums of matrix products, float32, or bfloat16 or float16 with float32 sums.
 //
 //   C[i][j] = clamp(bias[j] + sum over t, k of a[t][i][k] * b[t][k][j] (+ residual[i][j]), lo, hi)
 //
@@ -9,18 +9,28 @@
 //   panel 0                panel 1               last panel
 //   [tap 0: depth x NR]    [tap 0: depth x NR]   [tap 0: depth x W]     NR = vectors * lanes of the kernel,
 //   [tap 1: depth x NR]    ...                   ...                    W = the columns left, rounded up to lanes, zero-filled
+//   float16: [NR scales]   ...                   [W scales]
 //
 // The sum of one element runs over t, then k, in order, whatever the tile: results do not depend on how work is split.
 // A NaN stays a NaN through the clamp. C may be the residual itself; nothing else may overlap C. A is never read past `depth`,
 // C never written past its columns; packed B and bias are read in whole vectors.
 //
-// A kernel of NT_ELEMENT_BFLOAT16 takes A and B in slots of two (bfloat16/element.h): `depth`, strides and the columns of packed B
+// A kernel of NT_ELEMENT_BFLOAT16 takes A and B in slots of two (element/element.h): `depth`, strides and the columns of packed B
 // are then counted in slots, k runs over pairs of channels, and C and the residual are bfloat16 or float32 as the call says.
 // Bias, sums and clamp are float32; a product's two terms are added as VDPBF16PS adds them.
+//
+// NT_ELEMENT_FLOAT16 is the same, but for partial sums of at most 32 products, each of every other channel, in float16 (gemm_partial.h).
+// Packed weights are scaled by a power of two for each column so that these never exceed the largest number of A; the scales, by which
+// sums are multiplied, stand behind each panel. With n = taps x channels terms a sum is within
+//
+//   2^-11 * 34 max|a| sum|b| + 2^-19 n (1 + max|a|) max|b|                max|b|: of the column's weights; rounding of A not counted
+//
+// of the exact one at worst; roundings of both signs leave some 2^-11 of sqrt(sum (a b)^2). A result in float16 is rounded once more, and
+// infinite from 65520 on.
 #ifndef NT_GEMM_H
 #define NT_GEMM_H
 
-#include "../bfloat16/element.h"
+#include "../element/element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +44,7 @@ typedef struct nt_gemm_tile {
     size_t taps;
     size_t depth;
     const float *bias;        ///< vectors * lanes floats
+    const float *scale;       ///< of float16: vectors * lanes floats, what sums are multiplied by; not read by others
     float *c;
     size_t c_stride;          ///< slots from row to row
     const float *residual;    ///< NULL, or laid out like C with a stride of its own
@@ -73,6 +84,11 @@ const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa)
 /// The estimate behind `nt_gemm_choose`, in cycles of one core; k in slots.
 double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k);
 
+/// Slots that a column of packed B takes: its weights and, in float16, its scale; `depth` in slots.
+static inline size_t nt_gemm_column_slots(const nt_gemm_kernel *kernel, size_t taps, size_t depth) {
+    return taps * depth + (kernel->element == NT_ELEMENT_FLOAT16 ? 1 : 0);
+}
+
 /// Slots of packed B for n columns of taps times `depth` channels.
 size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth);
 
@@ -80,14 +96,14 @@ size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps,
 size_t nt_gemm_bias_count(const nt_gemm_kernel *kernel, size_t n);
 
 /// Packs b, float32, into `packed` (aligned to 64 bytes) as the kernel's element. The weight of column j, tap t, channel k is
-/// b[j * column_stride + t * tap_stride + k * depth_stride]. A missing upper channel of a pair is zero.
+/// b[j * column_stride + t * tap_stride + k * depth_stride]. A missing upper channel of a slot is zero.
 void nt_gemm_pack(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed);
 
 /// Where panel `panel` of packed B begins; `depth` in slots.
 static inline size_t nt_gemm_panel_offset(const nt_gemm_kernel *kernel, size_t panel, size_t taps, size_t depth) {
-    return panel * (size_t)(kernel->vectors * kernel->lanes) * taps * depth;
+    return panel * (size_t)(kernel->vectors * kernel->lanes) * nt_gemm_column_slots(kernel, taps, depth);
 }
 
 /// A plain product of row-major matrices through one kernel: A is m x k with stride a_stride, B packed (one tap), C m x n; k and

@@ -1,15 +1,15 @@
 // The body of every GEMM micro-kernel, written in the primitives of simd/*.h. Rows and vectors are constants at each use, so the
-// loops over them unroll and the sums live in registers. With NT_AVX512_BF16 the slots of A and B are pairs of bfloat16.
+// loops over them unroll and the sums live in registers. With NT_PAIRS the slots of A and B hold two numbers.
 
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define NT_UNROLL _Pragma("clang loop unroll(full)")
 
 enum { maximum_rows = 14, maximum_vectors = 4 };
 
-#if defined(NT_AVX512_BF16)
+#if defined(NT_PAIRS)
 #define GEMM_FMA vfma_pairs
 
-// C and the residual in bfloat16.
+// C and the residual in slots of two.
 VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
     const size_t last = (t->last_lanes + 1) / 2;
@@ -29,8 +29,8 @@ VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximu
 #endif
 
 VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
-#if defined(NT_AVX512_BF16)
-    if (t->c_element == NT_ELEMENT_BFLOAT16) {
+#if defined(NT_PAIRS)
+    if (t->c_element != NT_ELEMENT_FLOAT32) {
         gemm_store_pairs(t, acc, rows, vectors);
         return;
     }
@@ -60,6 +60,9 @@ VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vect
     }
 }
 
+#if defined(NT_PARTIAL_SUMS)
+#include "gemm_partial.h"
+#else
 VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors) {
     gemm_prefetch(t, rows, vectors);
     vf acc[maximum_rows][maximum_vectors];
@@ -106,6 +109,8 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
     }
     gemm_store(t, acc, rows, vectors);
 }
+
+#endif
 
 // One function per number of rows and vectors, and their table.
 #define NT_TILE(name, R, V) \

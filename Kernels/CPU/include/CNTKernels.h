@@ -4,13 +4,13 @@
 
 #include "CNTImageKernels.h"
 
-#include "../bfloat16/bfloat16.h"
 #include "../conv/conv.h"
 #include "../conv/depthwise_image.h"
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
 #include "../conv/stem.h"
 #include "../depthwise/depthwise.h"
+#include "../element/conversion.h"
 #include "../elementwise/elementwise.h"
 #include "../gemm/gemm.h"
 #include "../pack/pack.h"

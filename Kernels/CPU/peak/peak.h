@@ -1,8 +1,8 @@
-// Loops of multiply-adds on registers, to measure how fast a core can go in float32 and in bfloat16 with float32 sums.
+// Loops of multiply-adds on registers, to measure how fast a core can go in float32, in bfloat16 with float32 sums, and in float16.
 #ifndef NT_PEAK_H
 #define NT_PEAK_H
 
-#include "../bfloat16/element.h"
+#include "../element/element.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// The body of every peak loop, written in the primitives of simd/*.h. With NT_AVX512_BF16 the factors are pairs of bfloat16.
+// The body of every peak loop, written in the primitives of simd/*.h. With NT_PAIRS the factors lie in slots of two.
 
-#if defined(NT_AVX512_BF16)
+#if defined(NT_PAIRS)
 #define PEAK_ROUND(sum, a, b) vfma_pairs(a, b, sum)
 #else
 #define PEAK_ROUND(sum, a, b) vfma(sum, a, b)

@@ -18,7 +18,7 @@ size_t nt_pool_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }
 
 const nt_pool_kernel *nt_pool_kernel_at(size_t index) { return index < nt_pool_kernel_count() ? &kernels[index] : NULL; }
 
-static const nt_pool_kernel *widest(int element, uint32_t isa) {
+const nt_pool_kernel *nt_pool_choose_element(int element, uint32_t isa) {
     const nt_pool_kernel *best = NULL;
     for (size_t i = 0; i < nt_pool_kernel_count(); i++) {
         const nt_pool_kernel *kernel = &kernels[i];
@@ -28,6 +28,4 @@ static const nt_pool_kernel *widest(int element, uint32_t isa) {
     return best;
 }
 
-const nt_pool_kernel *nt_pool_choose(uint32_t isa) { return widest(NT_ELEMENT_FLOAT32, isa); }
-
-const nt_pool_kernel *nt_pool_choose_bfloat16(uint32_t isa) { return widest(NT_ELEMENT_BFLOAT16, isa); }
+const nt_pool_kernel *nt_pool_choose(uint32_t isa) { return nt_pool_choose_element(NT_ELEMENT_FLOAT32, isa); }

@@ -1,4 +1,4 @@
-// Pooling of neighbouring output pixels and sums over pixels, N H W C layout, float32 or bfloat16 with float32 sums.
+// Pooling of neighbouring output pixels and sums over pixels, N H W C layout, float32, bfloat16 or float16 with float32 sums.
 //
 //   maximum  y[c] = max over taps of x[c]; a NaN wins
 //   average  y[c] = scale * sum over taps of x[c]
@@ -8,7 +8,7 @@
 #ifndef NT_POOL_H
 #define NT_POOL_H
 
-#include "../bfloat16/element.h"
+#include "../element/element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +41,8 @@ const nt_pool_kernel *nt_pool_kernel_at(size_t index);
 /// The kernel with most lanes that the instruction sets in `isa` allow.
 const nt_pool_kernel *nt_pool_choose(uint32_t isa);
 
-/// The kernel for images in bfloat16; NULL when `isa` has none.
-const nt_pool_kernel *nt_pool_choose_bfloat16(uint32_t isa);
+/// The same for images of an element type; NULL when `isa` has none.
+const nt_pool_kernel *nt_pool_choose_element(int element, uint32_t isa);
 
 #ifdef __cplusplus
 }

@@ -1,52 +1,53 @@
-// The body of the bfloat16 pooling kernel: 16 slots, 32 channels, at a time; lower and upper channels apart.
-
-#define TAP(t) (whole ? vload(taps[t] + at) : vload_n(taps[t] + at, slots))
+// The body of the pooling kernels on slots of two: 16 slots, 32 channels, at a time, in two vectors.
 
 // The larger of two numbers; a NaN wins.
 VINLINE vf pool_larger(vf best, vf x) { return vselect(best == best, vmax(best, x), best); }
 
-VINLINE vf pool_taps(
-    int function, const float *const *taps, size_t count, size_t at, size_t slots, const int whole, float scale) {
-    if (count == 0) return vset1(0);
-    const vf first = TAP(0);
-    vf lower = vlower(first), upper = vupper(first);
+VINLINE void pool_taps(
+    int function, const float *const *taps, size_t count, size_t at, size_t slots, float scale, float *y) {
+    if (count == 0) {
+        store_halves(y, (vhalves){vset1(0), vset1(0)}, slots);
+        return;
+    }
+    vhalves r = load_halves(taps[0] + at, slots);
     if (function == NT_POOL_MAXIMUM) {
         for (size_t t = 1; t < count; t++) {
-            const vf x = TAP(t);
-            lower = pool_larger(lower, vlower(x));
-            upper = pool_larger(upper, vupper(x));
+            const vhalves x = load_halves(taps[t] + at, slots);
+            r.first = pool_larger(r.first, x.first);
+            r.second = pool_larger(r.second, x.second);
         }
-        return vpairs_exact(lower, upper);
+        store_halves_exact(y, r, slots);
+        return;
     }
     if (function == NT_POOL_AVERAGE) {
         for (size_t t = 1; t < count; t++) {
-            const vf x = TAP(t);
-            lower += vlower(x);
-            upper += vupper(x);
+            const vhalves x = load_halves(taps[t] + at, slots);
+            r.first += x.first;
+            r.second += x.second;
         }
-        return vpairs(lower * vset1(scale), upper * vset1(scale));
+        store_halves(y, (vhalves){r.first * vset1(scale), r.second * vset1(scale)}, slots);
+        return;
     }
-    lower *= lower;
-    upper *= upper;
+    r.first *= r.first;
+    r.second *= r.second;
     for (size_t t = 1; t < count; t++) {
-        const vf x = TAP(t), l = vlower(x), u = vupper(x);
-        lower = vfma(l, l, lower);
-        upper = vfma(u, u, upper);
+        const vhalves x = load_halves(taps[t] + at, slots);
+        r.first = vfma(x.first, x.first, r.first);
+        r.second = vfma(x.second, x.second, r.second);
     }
-    return vpairs(vsqrt(lower), vsqrt(upper));
+    store_halves(y, (vhalves){vsqrt(r.first), vsqrt(r.second)}, slots);
 }
-#undef TAP
 
 void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
 void VNAME(nt_pool_pixels)(
     int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
     size_t y_stride) {
-    const size_t slots = nt_slots(NT_ELEMENT_BFLOAT16, channels);
+    const size_t slots = nt_slots(NT_PAIRS, channels);
     for (size_t p = 0; p < pixels; p++, y += y_stride) {
         const size_t at = p * step;
         size_t c = 0;
-        for (; c + VL <= slots; c += VL) vstore(y + c, pool_taps(function, taps, count, at + c, VL, 1, scale));
-        if (c < slots) vstore_n(y + c, pool_taps(function, taps, count, at + c, slots - c, 0, scale), slots - c);
+        for (; c + VL <= slots; c += VL) pool_taps(function, taps, count, at + c, VL, scale, y + c);
+        if (c < slots) pool_taps(function, taps, count, at + c, slots - c, scale, y + c);
     }
 }
 
@@ -54,7 +55,7 @@ void VNAME(nt_pool_sum)(const float *, size_t, size_t, size_t, size_t, size_t, f
 void VNAME(nt_pool_sum)(
     const float *x, size_t rows, size_t columns, size_t row_stride, size_t x_stride, size_t channels, float scale, float *y) {
     for (size_t c = 0; c < channels; c += VL) {
-        const size_t n = channels - c < VL ? channels - c : VL, slots = nt_slots(NT_ELEMENT_BFLOAT16, n);
+        const size_t n = channels - c < VL ? channels - c : VL, slots = nt_slots(NT_PAIRS, n);
         vf total = vset1(0);
         for (size_t row = 0; row < rows; row++) {
             vf sum = vset1(0);

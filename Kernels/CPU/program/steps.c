@@ -1,6 +1,6 @@
 #include "steps.h"
 
-#include "../bfloat16/bfloat16.h"
+#include "../element/conversion.h"
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
 #include "../conv/stem.h"

@@ -8,6 +8,14 @@
 #pragma clang attribute push( \
     __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512bf16"))), apply_to = function)
 #define VNAME(name) name##_avx512bf16
+#elif defined(NT_AVX512_FP16)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512fp16"))), apply_to = function)
+#define VNAME(name) name##_avx512fp16
+#elif defined(NT_AVX512_F16)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#define VNAME(name) name##_avx512f16
 #else
 #pragma clang attribute push( \
     __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)

@@ -3,3 +3,4 @@
 #undef VL
 #undef VNAME
 #undef VINLINE
+#undef NT_PAIRS

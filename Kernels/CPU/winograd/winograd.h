@@ -1,4 +1,4 @@
-// Convolution 3 x 3 of stride 1 by Winograd's method, N H W C, images in float32 or bfloat16, all between them in float32.
+// Convolution 3 x 3 of stride 1 by Winograd's method, N H W C, images in float32, bfloat16 or float16, all between them in float32.
 //
 // The output is made of tiles of 4 x 4 pixels. With d the 6 x 6 input pixels that a tile sees, g a channel's weights and the
 // matrices of F(4 x 4, 3 x 3) in Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015), section 4.2:

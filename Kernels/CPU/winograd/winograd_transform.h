@@ -1,16 +1,16 @@
 // The body of the transforms, written in the primitives of simd/*.h: a vector holds one pixel's channels.
-// With NT_AVX512_BF16 pixels are pairs of bfloat16.
+// With NT_PAIRS pixels are slots of two numbers.
 
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define NT_UNROLL _Pragma("clang loop unroll(full)")
 
 // n of a vector's channels, from channel c of a pixel on.
-#if defined(NT_AVX512_BF16)
+#if defined(NT_PAIRS)
 VINLINE vf winograd_load(const float *pixel, size_t c, size_t n, const int whole) {
-    return load_pairs(pixel + c / 2, whole ? VL / 2 : nt_slots(NT_ELEMENT_BFLOAT16, n));
+    return load_pairs(pixel + c / 2, whole ? VL / 2 : nt_slots(NT_PAIRS, n));
 }
 VINLINE void winograd_store(float *pixel, size_t c, vf v, size_t n, const int whole) {
-    store_pairs(pixel + c / 2, v, whole ? VL / 2 : nt_slots(NT_ELEMENT_BFLOAT16, n));
+    store_pairs(pixel + c / 2, v, whole ? VL / 2 : nt_slots(NT_PAIRS, n));
 }
 #else
 VINLINE vf winograd_load(const float *pixel, size_t c, size_t n, const int whole) {

@@ -22,10 +22,11 @@ enum {
     NT_ISA_AVX512_FP16 = 1u << 4,   ///< half-precision arithmetic
     NT_ISA_AMX_BF16 = 1u << 5,      ///< AMX tiles, bf16 (permission from the kernel already granted)
     NT_ISA_AMX_INT8 = 1u << 6,      ///< AMX tiles, int8 (permission from the kernel already granted)
+    NT_ISA_FLOAT16_MODEL = 1u << 7, ///< AVX512-FP16's results by AVX-512, slowly: found on no processor, see nt_isa_set_float16_model
 };
 
 /// The instruction sets that the processor has and the operating system lets this process use, less what the
-/// environment variable NEEDLETAIL_MAX_ISA (portable, avx2, avx512, avx512bf16, amx) cuts off. Computed once; thread-safe.
+/// environment variable NEEDLETAIL_MAX_ISA (portable, avx2, avx512, avx512bf16, avx512fp16, amx) cuts off. Computed once; thread-safe.
 uint32_t nt_isa_bits(void);
 
 /// What is wrong with NEEDLETAIL_MAX_ISA, or NULL. A value that is not known cuts nothing off; who makes a session is told.
@@ -34,7 +35,10 @@ const char *nt_isa_problem(void);
 /// Replaces the ceiling for this process (tests run every kernel under each). `ceiling` is a mask of NT_ISA_ bits that may be used.
 void nt_isa_set_ceiling(uint32_t ceiling);
 
-/// The name of the best tier in `bits`: "portable", "avx2", "avx512", "avx512bf16", "amx".
+/// Lets this process use NT_ISA_FLOAT16_MODEL where the processor has no AVX512-FP16, or no longer: tests run plans in float16 on it.
+void nt_isa_set_float16_model(bool used);
+
+/// The name of the best tier in `bits`: "portable", "avx2", "avx512", "avx512bf16", "avx512fp16", "amx".
 const char *nt_isa_name(uint32_t bits);
 
 /// The processor's brand string, or "unknown".

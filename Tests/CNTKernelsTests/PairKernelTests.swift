@@ -2,35 +2,49 @@ import CNTKernels
 import CNTPlatform
 import XCTest
 
-/// Kernels on bfloat16 images: whole numbers, whose sums are exact, so that a result is the exact sum rounded once.
-final class BFloat16KernelTests: XCTestCase {
+/// Kernels on images of two numbers in a slot, bfloat16 and float16: whole numbers, whose sums are exact, so that a result is the exact sum
+/// rounded once. What AVX512-FP16 does is computed by its model as well, and by that alone where the processor has no such instructions.
+final class PairKernelTests: XCTestCase {
     private typealias Geometry = ConvolutionKernelTests.Geometry
-    private let element = Int32(NT_ELEMENT_BFLOAT16)
+    private var element = Int32(NT_ELEMENT_BFLOAT16)
 
-    private func requireInstructions() throws {
-        try XCTSkipUnless(availableISA & UInt32(NT_ISA_AVX512_BF16) != 0, "this processor has no AVX512-BF16")
+    /// The elements that this processor has kernels for.
+    static var elements: [Int32] {
+        [NT_ELEMENT_BFLOAT16, NT_ELEMENT_FLOAT16].map { Int32($0) }.filter { nt_gemm_choose_element($0, 1, 1, 1, pairISA) != nil }
     }
+
+    /// Runs a test for each of them.
+    private func eachElement(_ test: () throws -> Void) throws {
+        try XCTSkipIf(Self.elements.isEmpty, "this processor has neither AVX512-BF16 nor AVX-512")
+        for element in Self.elements {
+            self.element = element
+            try test()
+        }
+    }
+
+    private func rounded(_ value: Float) -> Float { nt_half_value(element, nt_half_bits(element, value)) }
 
     private func slots(_ channels: Int) -> Int { nt_slots(element, channels) }
 
-    func testConversions() throws {
-        try requireInstructions()
+    func testConversions() throws { try eachElement(checkConversions) }
+
+    private func checkConversions() {
         let special: [Float] = [0, -0.0, 1, 1.00390625, 1.01171875, -2.5, .infinity, -.infinity, .nan, 3.4e38, 1e-38, 65504, 1 / 3]
         for count in [1, 2, 15, 16, 17, 33] {
             let x = KernelMemory(2 * (count + 1)) { special[$0 % special.count] }
-            var conversion = nt_conversion(rows: 2, count: count, x_stride: count + 1, y_stride: slots(count) + 2, to_bfloat16: 1)
-            let y = PairMemory(rows: 2, count: count, stride: slots(count) + 2)
+            var conversion = nt_conversion(rows: 2, count: count, x_stride: count + 1, y_stride: slots(count) + 2, element: element, to_pairs: 1)
+            let y = PairMemory(element, rows: 2, count: count, stride: slots(count) + 2)
             for part in 0..<3 { nt_conversion_run(&conversion, x.start, y.start, part, 3) }
             XCTAssertTrue(y.isIntact(rows: 2))
             let back = KernelMemory(2 * (count + 3))
-            conversion = nt_conversion(rows: 2, count: count, x_stride: y.stride, y_stride: count + 3, to_bfloat16: 0)
+            conversion = nt_conversion(rows: 2, count: count, x_stride: y.stride, y_stride: count + 3, element: element, to_pairs: 0)
             nt_conversion_run(&conversion, y.start, back.start, 0, 1)
             XCTAssertTrue(back.isIntact)
             for row in 0..<2 {
                 for i in 0..<count {
                     let value = x.start[row * (count + 1) + i]
-                    // Subnormal numbers count as zero in the processor's conversion.
-                    let expected = value.magnitude < 1.2e-38 ? 0 : PairMemory.rounded(value)
+                    // Subnormal numbers count as zero in the processor's conversion to bfloat16.
+                    let expected = value.magnitude < 1.2e-38 ? 0 : rounded(value)
                     let found = back.start[row * (count + 3) + i]
                     XCTAssertTrue(found == expected || (found.isNaN && expected.isNaN), "\(value): \(found), expected \(expected)")
                     XCTAssertTrue(y[row, i] == found || found.isNaN)
@@ -40,12 +54,13 @@ final class BFloat16KernelTests: XCTestCase {
         }
     }
 
-    /// Every bfloat16 GEMM kernel at the borders of its tile, with bfloat16 and float32 results.
-    func testTileBorders() throws {
-        try requireInstructions()
+    /// Every GEMM kernel at the borders of its tile, with results in pairs and in float32.
+    func testTileBorders() throws { try eachElement(checkTileBorders) }
+
+    private func checkTileBorders() {
         for index in 0..<nt_gemm_kernel_count() {
             let kernel = nt_gemm_kernel_at(index)!
-            guard kernel.pointee.element == NT_ELEMENT_BFLOAT16 else { continue }
+            guard kernel.pointee.element == element, kernel.pointee.isa & pairISA == kernel.pointee.isa else { continue }
             let (rows, columns) = (Int(kernel.pointee.rows), Int(kernel.pointee.vectors * 16))
             for m in [1, rows - 1, rows, rows + 1, 2 * rows + 3] {
                 for n in [1, 2, 15, 16, 17, columns - 1, columns, columns + 1, 2 * columns + 3] {
@@ -57,14 +72,14 @@ final class BFloat16KernelTests: XCTestCase {
 
     private func checkProduct(_ kernel: UnsafePointer<nt_gemm_kernel>, _ m: Int, _ n: Int, _ k: Int) {
         var random = KernelNumbers(seed: m * 10007 + n * 101 + k)
-        let a = PairMemory(rows: m, count: k, stride: slots(k) + 3, offset: 1) { _, _ in random.next(-9...9) }
+        let a = PairMemory(element, rows: m, count: k, stride: slots(k) + 3, offset: 1) { _, _ in random.next(-9...9) }
         let b = (0..<(n * k)).map { _ in random.next(-9...9) }
         let packed = KernelMemory(nt_gemm_packed_count(kernel, n, 1, k))
         let bias = KernelMemory(nt_gemm_bias_count(kernel, n)) { $0 < n ? random.next(-9...9) : 0 }
         nt_gemm_pack(kernel, n, 1, k, b, k, 0, 1, packed.start)
-        let residual = PairMemory(rows: m, count: n, stride: slots(n) + 1) { _, _ in random.next(-9...9) }
+        let residual = PairMemory(element, rows: m, count: n, stride: slots(n) + 1) { _, _ in random.next(-9...9) }
         let floats = KernelMemory(m * (n + 1)) { $0 % (n + 1) < n ? Float($0 % 7) : .nan }
-        let pairs = PairMemory(rows: m, count: n, stride: slots(n) + 2)
+        let pairs = PairMemory(element, rows: m, count: n, stride: slots(n) + 2)
         let c = KernelMemory(m * (n + 3))
         nt_gemm_run_to(
             element, kernel, m, n, slots(k), a.start, a.stride, packed.start, bias.start, pairs.start, pairs.stride, residual.start,
@@ -77,7 +92,7 @@ final class BFloat16KernelTests: XCTestCase {
             for j in n..<(n + 3) { XCTAssertTrue(c.start[i * (n + 3) + j].isNaN, "\(name) wrote past row \(i)") }
             for j in 0..<n {
                 let sum = (0..<k).reduce(bias.start[j]) { $0 + a[i, $1] * b[j * k + $1] }
-                let expected = PairMemory.rounded(min(900, max(-300, sum + residual[i, j])))
+                let expected = rounded(min(900, max(-300, sum + residual[i, j])))
                 let exact = min(900, max(-300, sum + floats.start[i * (n + 1) + j]))
                 guard pairs[i, j] == expected, c.start[i * (n + 3) + j] == exact else {
                     XCTFail("\(name) [\(i), \(j)]: \(pairs[i, j]) and \(c.start[i * (n + 3) + j]), expected \(expected) and \(exact)")
@@ -87,8 +102,9 @@ final class BFloat16KernelTests: XCTestCase {
         }
     }
 
-    func testConvolution() throws {
-        try requireInstructions()
+    func testConvolution() throws { try eachElement(checkConvolutions) }
+
+    private func checkConvolutions() {
         for (geometry, channels, outputs, groups) in [
             (Geometry(7, 7, kernel: (1, 1), stride: 1, dilation: 1, pad: 0), 16, 70, 1),
             (Geometry(9, 7, kernel: (1, 1), stride: 2, dilation: 1, pad: 0), 7, 33, 1),
@@ -110,10 +126,10 @@ final class BFloat16KernelTests: XCTestCase {
         let (inputs, pixels) = (batch * window.in_height * window.in_width, batch * window.out_height * window.out_width)
         let taps = window.kernel_height * window.kernel_width
         let (depth, perGroup) = (channels / groups, outputs / groups)
-        let x = PairMemory(rows: inputs, count: channels, stride: slots(channels) + (isDense ? 0 : 2)) { _, _ in random.next(-3...3) }
+        let x = PairMemory(element, rows: inputs, count: channels, stride: slots(channels) + (isDense ? 0 : 2)) { _, _ in random.next(-3...3) }
         let weights = (0..<(outputs * taps * depth)).map { _ in random.next(-3...3) }
         let bias = (0..<outputs).map { _ in random.next(-5...5) }
-        let kernel = nt_gemm_choose_element(element, pixels, perGroup, taps * slots(depth), availableISA)!
+        let kernel = nt_gemm_choose_element(element, pixels, perGroup, taps * slots(depth), pairISA)!
         let (packedStride, biasStride) = (nt_gemm_packed_count(kernel, perGroup, taps, depth), nt_gemm_bias_count(kernel, perGroup))
         let packed = KernelMemory(packedStride * groups)
         let packedBias = KernelMemory(biasStride * groups) { _ in 0 }
@@ -135,14 +151,14 @@ final class BFloat16KernelTests: XCTestCase {
             activation: ConvolutionKernelTests.activation(-200, 900, isa: availableISA), block_rows: 0)
         conv.block_rows = nt_conv_block_rows(&conv, 1 << 13)
         for parts in [1, 2, 5] {
-            let pairs = PairMemory(rows: pixels, count: outputs, stride: stride)
+            let pairs = PairMemory(element, rows: pixels, count: outputs, stride: stride)
             for part in 0..<parts { nt_conv_run(&conv, x.start, pairs.start, nil, part, parts) }
             XCTAssertTrue(writesPairs ? pairs.isIntact(rows: pixels) : pairs.slots.isIntact)
             for pixel in 0..<pixels {
                 for o in 0..<outputs {
                     let exact = min(900, max(-200, sums[pixel * outputs + o]))
                     let found = writesPairs ? pairs[pixel, o] : pairs.start[pixel * stride + o]
-                    if found != (writesPairs ? PairMemory.rounded(exact) : exact) {
+                    if found != (writesPairs ? rounded(exact) : exact) {
                         XCTFail("\(window) channels \(channels) parts \(parts) pairs \(writesPairs): [\(pixel), \(o)] is \(found), not \(exact)")
                         return
                     }
@@ -152,26 +168,28 @@ final class BFloat16KernelTests: XCTestCase {
     }
 
     /// Activations that are no clamp go through float32 and come back rounded.
-    func testActivation() throws {
-        try requireInstructions()
+    func testActivation() throws { try eachElement(checkActivation) }
+
+    private func checkActivation() {
         for columns in [1, 5, 256, 300] {
-            let y = PairMemory(rows: 2, count: columns, stride: slots(columns) + 1) { row, i in Float(i % 9) - 4 + Float(row) }
+            let y = PairMemory(element, rows: 2, count: columns, stride: slots(columns) + 1) { row, i in Float(i % 9) - 4 + Float(row) }
             let before = (0..<2).map { row in (0..<columns).map { y[row, $0] } }
             var activation = nt_activation(
                 lo: -.infinity, hi: .infinity, function: Int32(NT_UNARY_LEAKY_RELU), alpha: 0.3, beta: 0,
-                elementwise: nt_elementwise_choose(availableISA))
+                elementwise: nt_elementwise_choose(pairISA))
             nt_activation_apply(&activation, element, 2, columns, y.start, y.stride)
             XCTAssertTrue(y.isIntact(rows: 2))
             for row in 0..<2 {
                 for i in 0..<columns {
-                    XCTAssertEqual(y[row, i], PairMemory.rounded(before[row][i] < 0 ? 0.3 * before[row][i] : before[row][i]))
+                    XCTAssertEqual(y[row, i], rounded(before[row][i] < 0 ? 0.3 * before[row][i] : before[row][i]))
                 }
             }
         }
     }
 
-    func testDepthwise() throws {
-        try requireInstructions()
+    func testDepthwise() throws { try eachElement(checkDepthwiseImages) }
+
+    private func checkDepthwiseImages() {
         for channels in [1, 3, 16, 31, 32, 33, 65] {
             for (kernel, stride, dilation, pad) in [
                 ((3, 3), 1, 1, 1), ((3, 3), 2, 1, 1), ((3, 3), 2, 1, 0), ((3, 3), 1, 2, 2), ((5, 5), 2, 1, 2), ((3, 1), 3, 1, 1),
@@ -187,8 +205,9 @@ final class BFloat16KernelTests: XCTestCase {
         var random = KernelNumbers(seed: channels)
         let batch = 2
         let taps = window.kernel_height * window.kernel_width
-        let kernel = nt_depthwise_choose_bfloat16(availableISA)
-        let x = PairMemory(rows: batch * window.in_height * window.in_width, count: channels, stride: slots(channels) + 1, offset: 3) { _, _ in
+        let kernel = nt_depthwise_choose_pairs(element, pairISA)
+        let x = PairMemory(element, rows: batch * window.in_height * window.in_width, count: channels, stride: slots(channels) + 1, offset: 3) {
+            _, _ in
             random.next(-9...9)
         }
         let weights = (0..<(channels * taps)).map { _ in random.next(-9...9) }
@@ -206,11 +225,11 @@ final class BFloat16KernelTests: XCTestCase {
             strideX: channels, weights: weights, bias: biases, lo: -300, hi: 400)
         let pixels = batch * window.out_height * window.out_width
         for parts in [1, 3] {
-            let y = PairMemory(rows: pixels, count: channels, stride: slots(channels) + 2)
+            let y = PairMemory(element, rows: pixels, count: channels, stride: slots(channels) + 2)
             for part in 0..<parts { nt_depthwise_image_run(&image, x.start, y.start, part, parts) }
             XCTAssertTrue(y.isIntact(rows: pixels))
             for pixel in 0..<pixels {
-                for c in 0..<channels where y[pixel, c] != PairMemory.rounded(expected[pixel * channels + c]) {
+                for c in 0..<channels where y[pixel, c] != rounded(expected[pixel * channels + c]) {
                     XCTFail("\(window) channels \(channels): [\(pixel), \(c)] is \(y[pixel, c]), not \(expected[pixel * channels + c])")
                     return
                 }
@@ -219,13 +238,14 @@ final class BFloat16KernelTests: XCTestCase {
     }
 
     /// A first convolution writes the rounded values of its float32 self.
-    func testStem() throws {
-        try requireInstructions()
+    func testStem() throws { try eachElement(checkStem) }
+
+    private func checkStem() {
         let window = Geometry(14, 37, kernel: (3, 3), stride: 2, dilation: 1, pad: 1).window
         for (channels, outputs) in [(3, 32), (1, 7), (3, 65), (2, 131)] {
             var random = KernelNumbers(seed: outputs)
             let x = KernelMemory(window.in_height * window.in_width * channels) { _ in random.unit() }
-            let kernel = nt_gemm_choose(window.out_height * window.out_width, outputs, channels * 9, availableISA)!
+            let kernel = nt_gemm_choose(window.out_height * window.out_width, outputs, channels * 9, pairISA)!
             let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, channels * 3, 3))
             let bias = KernelMemory(nt_gemm_bias_count(kernel, outputs)) { $0 < outputs ? random.unit() : 0 }
             nt_gemm_pack(
@@ -238,19 +258,20 @@ final class BFloat16KernelTests: XCTestCase {
             let scratch = KernelMemory(nt_stem_scratch_count(&stem))
             let floats = KernelMemory(pixels * outputs)
             nt_stem_run(&stem, x.start, floats.start, scratch.start, 0, 1)
-            let pairs = PairMemory(rows: pixels, count: outputs, stride: slots(outputs) + 1)
+            let pairs = PairMemory(element, rows: pixels, count: outputs, stride: slots(outputs) + 1)
             (stem.y_element, stem.y_stride) = (element, pairs.stride)
             for part in 0..<2 { nt_stem_run(&stem, x.start, pairs.start, scratch.start, part, 2) }
             XCTAssertTrue(pairs.isIntact(rows: pixels) && scratch.isIntact)
             for pixel in 0..<pixels {
-                for o in 0..<outputs { XCTAssertEqual(pairs[pixel, o], PairMemory.rounded(floats.start[pixel * outputs + o])) }
+                for o in 0..<outputs { XCTAssertEqual(pairs[pixel, o], rounded(floats.start[pixel * outputs + o])) }
             }
         }
     }
 
-    /// A first convolution of stride 2 in bfloat16, on whole numbers: exact sums, rounded once when written as bfloat16.
-    func testStemOfPairs() throws {
-        try requireInstructions()
+    /// A first convolution of stride 2 in pairs, on whole numbers: exact sums, rounded once when written in pairs.
+    func testStemOfPairs() throws { try eachElement(checkStemsOfPairs) }
+
+    private func checkStemsOfPairs() {
         for (geometry, channels, outputs) in [
             (Geometry(11, 13, kernel: (3, 3), stride: 2, dilation: 1, pad: 1), 3, 32),
             (Geometry(14, 62, kernel: (7, 7), stride: 2, dilation: 1, pad: 3), 3, 65),
@@ -269,7 +290,7 @@ final class BFloat16KernelTests: XCTestCase {
         let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-4...4) }
         let (scale, offset) = ((0..<channels).map { Float($0 + 2) }, (0..<channels).map { Float($0 - 1) })
         let (rows, pixels) = (channels * window.kernel_height, batch * window.out_height * window.out_width)
-        let kernel = nt_gemm_choose_element(element, pixels, outputs, rows * slots(window.kernel_width), availableISA)!
+        let kernel = nt_gemm_choose_element(element, pixels, outputs, rows * slots(window.kernel_width), pairISA)!
         let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, window.kernel_width))
         nt_gemm_pack(
             kernel, outputs, rows, window.kernel_width, weights, channels * taps, window.kernel_width, 1, packed.start)
@@ -296,13 +317,13 @@ final class BFloat16KernelTests: XCTestCase {
                         packed: packed.start, bias: bias.start, scale: scale.baseAddress, offset: offset.baseAddress,
                         activation: ConvolutionKernelTests.activation(0, isa: availableISA), strip_rows: strip)
                     let scratch = KernelMemory(nt_stem_scratch_count(&stem))
-                    let y = PairMemory(rows: pixels, count: outputs, stride: stride)
+                    let y = PairMemory(element, rows: pixels, count: outputs, stride: stride)
                     for part in 0..<parts { nt_stem_run(&stem, x.start, y.start, scratch.start, part, parts) }
                     XCTAssertTrue(y.slots.isIntact && scratch.isIntact && (!writesPairs || y.isIntact(rows: pixels)))
                     for index in expected.indices {
                         let (pixel, o) = (index / outputs, index % outputs)
                         let found = writesPairs ? y[pixel, o] : y.start[pixel * stride + o]
-                        if found != (writesPairs ? PairMemory.rounded(expected[index]) : expected[index]) {
+                        if found != (writesPairs ? rounded(expected[index]) : expected[index]) {
                             return XCTFail("\(window) [\(pixel), \(o)] is \(found), not \(expected[index])")
                         }
                     }
@@ -312,8 +333,9 @@ final class BFloat16KernelTests: XCTestCase {
     }
 
     /// The fused kernel gives the bits of its stages, on data that rounds, with results of either type.
-    func testSeparableEqualsItsStages() throws {
-        try requireInstructions()
+    func testSeparableEqualsItsStages() throws { try eachElement(checkSeparableEqualsItsStages) }
+
+    private func checkSeparableEqualsItsStages() {
         let window = Geometry(15, 13, kernel: (3, 3), stride: 2, dilation: 1, pad: 1).window
         for expansion in [false, true] {
             for strip in [1, 3, 8] {
@@ -327,8 +349,8 @@ final class BFloat16KernelTests: XCTestCase {
         let (narrow, outputs) = (6, 21)
         let wide = expansion ? 37 : narrow
         let (inputs, pixels) = (window.in_height * window.in_width, window.out_height * window.out_width)
-        let kernel = nt_gemm_choose_element(element, pixels, outputs, slots(wide), availableISA)!
-        let depthwiseKernel = nt_depthwise_choose_bfloat16(availableISA)
+        let kernel = nt_gemm_choose_element(element, pixels, outputs, slots(wide), pairISA)!
+        let depthwiseKernel = nt_depthwise_choose_pairs(element, pairISA)
         var kept: [KernelMemory] = []
         func pointwise(_ from: Int, _ to: Int, _ lo: Float, _ hi: Float) -> nt_pointwise {
             let packed = KernelMemory(nt_gemm_packed_count(kernel, to, 1, from))
@@ -345,7 +367,7 @@ final class BFloat16KernelTests: XCTestCase {
         let bias = KernelMemory(nt_depthwise_padded(wide))
         nt_depthwise_pack(depthwiseKernel, wide, 9, (0..<(wide * 9)).map { _ in random.unit() }, weights.start)
         nt_depthwise_pack(depthwiseKernel, wide, 1, (0..<wide).map { _ in random.unit() }, bias.start)
-        let x = PairMemory(rows: inputs, count: narrow, stride: slots(narrow)) { _, _ in random.unit() }
+        let x = PairMemory(element, rows: inputs, count: narrow, stride: slots(narrow)) { _, _ in random.unit() }
         var depthwise = nt_depthwise_image(
             window: window, batch: 1, channels: wide, x_stride: slots(wide), y_stride: slots(wide), kernel: depthwiseKernel,
             weights: weights.start, bias: bias.start, activation: ConvolutionKernelTests.activation(0, 6, isa: availableISA))
@@ -377,13 +399,14 @@ final class BFloat16KernelTests: XCTestCase {
         withExtendedLifetime(kept) {}
     }
 
-    func testPool() throws {
-        try requireInstructions()
-        let kernel = nt_pool_choose_bfloat16(availableISA)!.pointee
+    func testPool() throws { try eachElement(checkPools) }
+
+    private func checkPools() {
+        let kernel = nt_pool_choose_element(element, pairISA)!.pointee
         for channels in [1, 3, 16, 31, 32, 33, 70] {
             for count in [0, 1, 2, 9] { checkPool(kernel, channels, count) }
             var random = KernelNumbers(seed: channels)
-            let x = PairMemory(rows: 15, count: channels, stride: slots(channels) + 2) { _, _ in random.next(-9...9) }
+            let x = PairMemory(element, rows: 15, count: channels, stride: slots(channels) + 2) { _, _ in random.next(-9...9) }
             let y = KernelMemory(channels)
             kernel.sum(x.start, 3, 5, 5 * x.stride, x.stride, channels, 0.5, y.start)
             XCTAssertTrue(y.isIntact)
@@ -395,7 +418,7 @@ final class BFloat16KernelTests: XCTestCase {
         var random = KernelNumbers(seed: channels + count)
         let (pixels, step) = (3, slots(channels) + 1)
         let taps = (0..<count).map { tap in
-            PairMemory(rows: pixels, count: channels, stride: step, offset: 1) { row, c in
+            PairMemory(element, rows: pixels, count: channels, stride: step, offset: 1) { row, c in
                 switch (row, c, tap) {
                 case (1, 0, 0): -.infinity
                 case (1, 0, 1): .infinity
@@ -407,7 +430,7 @@ final class BFloat16KernelTests: XCTestCase {
         }
         let pointers = taps.map { UnsafePointer<Float>?($0.start) }
         for function in [NT_POOL_MAXIMUM, NT_POOL_AVERAGE, NT_POOL_L2] {
-            let y = PairMemory(rows: pixels, count: channels, stride: slots(channels) + 2)
+            let y = PairMemory(element, rows: pixels, count: channels, stride: slots(channels) + 2)
             kernel.pixels(Int32(function), pointers, count, channels, 0.25, pixels, step, y.start, y.stride)
             XCTAssertTrue(y.isIntact(rows: pixels))
             for pixel in 0..<pixels {
@@ -419,9 +442,9 @@ final class BFloat16KernelTests: XCTestCase {
                     } else if function == NT_POOL_MAXIMUM {
                         expected = values.max() ?? 0
                     } else if function == NT_POOL_AVERAGE {
-                        expected = PairMemory.rounded(values.reduce(0, +) * 0.25)
+                        expected = rounded(values.reduce(0, +) * 0.25)
                     } else {
-                        expected = PairMemory.rounded(values.reduce(0) { $0 + $1 * $1 }.squareRoot())
+                        expected = rounded(values.reduce(0) { $0 + $1 * $1 }.squareRoot())
                     }
                     let found = y[pixel, c]
                     XCTAssertTrue(found == expected || (found.isNaN && expected.isNaN), "\(function) \(channels) \(count): \(found), \(expected)")

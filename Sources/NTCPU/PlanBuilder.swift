@@ -114,7 +114,7 @@ struct PlanBuilder {
         case let op as LocalResponseNormalization: try emitLRN(op, node)
         case let op as MeanVarianceNormalization: try emitMeanVariance(op, node)
         case let op as L2Normalization: try emitL2(op, node)
-        default: throw GraphError(layer: node.name, "the cpu backend has no kernel for \(node.op.kind)")
+        default: try emitSelection(node)
         }
     }
 

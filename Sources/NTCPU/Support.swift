@@ -37,7 +37,8 @@ enum Support {
             return taps.overflow || taps.partialValue > Int(NT_POOL_MAX_TAPS) ? "a window above \(Int(NT_POOL_MAX_TAPS)) places" : nil
         case is MatMul, is Unary, is Binary, is Select, is Softmax, is Reduce, is Reshape, is Transpose, is Concat, is Split,
             is Slice, is Tile, is BroadcastTo, is Reverse, is RearrangeBlocks, is Gather, is Pad, is Resize, is ArgReduce, is TopK,
-            is LocalResponseNormalization, is MeanVarianceNormalization, is L2Normalization:
+            is LocalResponseNormalization, is MeanVarianceNormalization, is L2Normalization, is CropResize, is GatherAlongAxis,
+            is GatherND, is Scatter, is CumulativeSum, is ReverseSequence:
             return nil
         default: return "no kernel"
         }

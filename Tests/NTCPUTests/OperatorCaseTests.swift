@@ -2,6 +2,7 @@ import CNTPlatform
 import NTCPU
 import NTGraph
 import NTRuntime
+import NTTensor
 import TestSupport
 import XCTest
 
@@ -87,17 +88,47 @@ final class OperatorCaseTests: XCTestCase {
         }
     }
 
-    /// Nothing but empty tensors, computed weights and the rare operators without kernels falls back to the reference.
+    /// Nothing but empty tensors and computed weights falls back to the reference.
     func testFallbacks() throws {
-        let rare: Set = ["CropResize", "GatherAlongAxis", "GatherND", "Scatter", "CumulativeSum", "ReverseSequence"]
         let backend = CPUBackend(threadCount: 1)
         for test in OperatorCases.all {
             for fallback in try BackendCheck.fallbacks(test, on: backend) {
-                if fallback.reason == "no kernel", rare.contains(fallback.operatorKind) { continue }
                 XCTAssertTrue(
                     ["a tensor without elements", "weights that are computed", "scales that are computed", "slopes that are computed"].contains(
                         fallback.reason),
                     "\(test): \(fallback.operatorKind): \(fallback.reason)")
+            }
+        }
+    }
+
+    /// Indices and lengths that are none are errors that name the layer, as on the reference.
+    func testIndicesOutOfRangeAreErrors() throws {
+        typealias Input = (shape: Shape, values: [Float])
+        var cases: [(op: any Operator, inputs: [Input])] = []
+        let (pair, square): (Input, Input) = (([2], [1, 2]), ([2, 2], [1, 2, 3, 4]))
+        cases.append((GatherAlongAxis(axis: 1), [([1, 3], [1, 2, 3]), ([1, 1], [3])]))
+        cases.append((GatherND(), [square, ([1, 2], [0, -3])]))
+        cases.append((Scatter(.slices(axis: 0), mode: .add), [pair, ([1], [2]), ([1], [9])]))
+        cases.append((Scatter(.elements(axis: 0), mode: .update), [pair, ([1], [0.5]), ([1], [9])]))
+        cases.append((Scatter(.coordinates, mode: .maximum), [square, ([1, 1], [.nan]), ([1, 2], [9, 9])]))
+        cases.append((ReverseSequence(batchAxis: 0, sequenceAxis: 1), [square, ([2], [3, 0])]))
+        let crop = CropResize(size: Size2D(1, 1), sampling: .alignEndpoints, format: .cornersHeightFirst, isNormalized: false)
+        cases.append((crop, [([1, 1, 2, 2], [1, 2, 3, 4]), ([1, 5], [1, 0, 0, 1, 1])]))
+        for (op, inputs) in cases {
+            var builder = GraphBuilder(name: "picking")
+            let ids = inputs.enumerated().map { builder.input("x\($0)", .float32($1.shape)) }
+            for output in try builder.apply(op, ids, layer: "picked") { try builder.output(output, name: "y") }
+            let tensors = try inputs.map { try Tensor($0.shape, $0.values) }
+            XCTAssertThrowsError(try ReferenceBackend.evaluate(builder.graph, inputs: tensors))
+            for backend in [CPUBackend(threadCount: 1), CPUBackend(threadCount: 2)] {
+                let plan = try ExecutionPlan(builder.graph, backend: backend)
+                XCTAssertEqual(plan.fallbacks.count, 0)
+                let state = try plan.makeState()
+                for (buffer, tensor) in zip(state.inputs, tensors) {
+                    if let base = tensor.bytes.baseAddress { buffer.base.copyMemory(from: base, byteCount: tensor.byteCount) }
+                }
+                XCTAssertThrowsError(try plan.run(state), op.kind) { XCTAssertTrue("\($0)".contains("picked"), "\($0)") }
+                withExtendedLifetime(tensors) {}
             }
         }
     }

@@ -109,6 +109,29 @@ int nt_step_lrn(const nt_step_call *call) {
 
 int nt_step_gather(const nt_step_call *call) { return nt_gather_run(call->parameters, X, call->inputs[1], Y); }
 
+int nt_step_gather_elements(const nt_step_call *call) {
+    return nt_gather_elements_run(call->parameters, X, call->inputs[1], Y);
+}
+
+int nt_step_gather_slices(const nt_step_call *call) { return nt_gather_slices_run(call->parameters, X, call->inputs[1], Y); }
+
+int nt_step_scatter(const nt_step_call *call) {
+    return nt_scatter_run(call->parameters, X, call->inputs[1], call->inputs[2], Y);
+}
+
+int nt_step_running_sum(const nt_step_call *call) {
+    nt_running_sum_run(call->parameters, X, Y);
+    return 0;
+}
+
+int nt_step_reverse_sequence(const nt_step_call *call) {
+    return nt_reverse_sequence_run(call->parameters, X, call->inputs[1], Y);
+}
+
+int nt_step_crop_resize(const nt_step_call *call) {
+    return nt_crop_resize_run(call->parameters, X, call->inputs[1], Y, SHARE);
+}
+
 int nt_step_pad(const nt_step_call *call) {
     nt_pad_run(call->parameters, X, Y);
     return 0;

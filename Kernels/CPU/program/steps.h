@@ -29,6 +29,12 @@ int nt_step_mean_variance(const nt_step_call *call);  ///< nt_reduce: x -> y
 int nt_step_l2_normalize(const nt_step_call *call);   ///< nt_reduce: x -> y
 int nt_step_lrn(const nt_step_call *call);            ///< nt_lrn: x -> y
 int nt_step_gather(const nt_step_call *call);         ///< nt_gather: x, indices -> y; 1 when an index is out of range
+int nt_step_gather_elements(const nt_step_call *call);   ///< nt_elements: x, indices -> y; 1 when an index is out of range
+int nt_step_gather_slices(const nt_step_call *call);  ///< nt_coordinates: x, indices -> y; likewise
+int nt_step_scatter(const nt_step_call *call);        ///< nt_scatter: x, indices, updates -> y; likewise
+int nt_step_running_sum(const nt_step_call *call);    ///< nt_running_sum: x -> y
+int nt_step_reverse_sequence(const nt_step_call *call);  ///< nt_reverse_sequence: x, lengths -> y; 1 when a length is out of range
+int nt_step_crop_resize(const nt_step_call *call);    ///< nt_crop_resize: x, boxes -> y; 1 when an image's index is out of range
 int nt_step_pad(const nt_step_call *call);            ///< nt_pad: x -> y
 int nt_step_resize(const nt_step_call *call);         ///< nt_tensor_resize: x -> y
 int nt_step_matmul(const nt_step_call *call);         ///< nt_matmul: a, b -> y; scratch

@@ -104,6 +104,69 @@ typedef struct nt_gather {
 
 int nt_gather_run(const nt_gather *gather, const float *x, const float *indices, float *y);
 
+/// Elements picked along an axis of [outer][extent][inner] by as many indices, which lie as the result does: [outer][run / inner][inner].
+typedef struct nt_elements {
+    size_t count, run, extent, inner;
+} nt_elements;
+
+/// Slices of `inner` elements picked by `rows` rows of `depth` coordinates.
+typedef struct nt_coordinates {
+    size_t rows, depth, inner;
+    size_t extents[NT_COPY_MAX_RANK], strides[NT_COPY_MAX_RANK];   ///< of the axes that are picked from
+} nt_coordinates;
+
+/// Both return 0, or 1 when an index is no whole number in its extent. Negative ones count from the back.
+int nt_gather_elements_run(const nt_elements *elements, const float *x, const float *indices, float *y);
+int nt_gather_slices_run(const nt_coordinates *coordinates, const float *x, const float *indices, float *y);
+
+enum { NT_SCATTER_SLICES, NT_SCATTER_ELEMENTS, NT_SCATTER_COORDINATES };
+enum {
+    NT_SCATTER_UPDATE, NT_SCATTER_ADD, NT_SCATTER_SUBTRACT, NT_SCATTER_MULTIPLY, NT_SCATTER_DIVIDE, NT_SCATTER_MAXIMUM,
+    NT_SCATTER_MINIMUM
+};
+
+/// y = x, then each update in order to the place that its index picks. By slices one index serves `inner` updates of each outer run.
+typedef struct nt_scatter {
+    int addressing, mode;
+    size_t count;                 ///< of x
+    nt_elements elements;         ///< of the updates; by slices and by elements
+    nt_coordinates coordinates;   ///< by coordinates
+} nt_scatter;
+
+int nt_scatter_run(const nt_scatter *scatter, const float *x, const float *indices, const float *updates, float *y);
+
+/// Running sums along the axis of [outer][extent][inner], from the front or the back, the element itself left out or not.
+typedef struct nt_running_sum {
+    size_t outer, extent, inner;
+    int is_exclusive, is_reversed;
+} nt_running_sum;
+
+void nt_running_sum_run(const nt_running_sum *sum, const float *x, float *y);
+
+/// For each place of the batch axis, as many elements from the start of the sequence axis reversed as its length says.
+/// Returns 1 when a length is no whole number from 0 to the extent.
+typedef struct nt_reverse_sequence {
+    size_t count, batch_stride, batch_extent, sequence_stride, sequence_extent;
+} nt_reverse_sequence;
+
+int nt_reverse_sequence_run(const nt_reverse_sequence *reverse, const float *x, const float *lengths, float *y);
+
+/// Where points lie between a box's first and last row, see `CropResize.Sampling`.
+enum { NT_SAMPLE_STRICT_ENDPOINTS, NT_SAMPLE_ENDPOINTS, NT_SAMPLE_UPSAMPLE, NT_SAMPLE_REGIONS };
+
+/// Boxes cut out of images and resized bilinearly. With 4 fields each box is cut out of every image, the box being the slower part of an
+/// item's number; with 5 the first is the image's index. Images and result have strides of their own, in floats.
+typedef struct nt_crop_resize {
+    size_t items, images, channels, height, width, out_height, out_width, fields;
+    int sampling, height_first, is_centered;
+    double scale_y, scale_x;      ///< from a box's numbers to rows and columns
+    size_t x_image_stride, x_channel_stride, x_row_stride, x_column_stride;
+    size_t y_image_stride, y_channel_stride, y_row_stride, y_column_stride;
+} nt_crop_resize;
+
+/// Returns 1 when an image's index is out of range.
+int nt_crop_resize_run(const nt_crop_resize *crop, const float *x, const float *boxes, float *y, size_t part, size_t parts);
+
 /// Pads: for each output place along axis i, sources[i][place] is the input offset it reads, or -1 for `filler`. Row-major output.
 typedef struct nt_pad {
     int rank;

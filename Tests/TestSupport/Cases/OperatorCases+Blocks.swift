@@ -5,7 +5,7 @@ import NTTensor
 extension OperatorCases {
     package static let blocks: [OperatorCase] = [
         residualBlock, projectedResidualBlock, invertedResidual, fire, inception, squeezeExcite, classifierHead, flattenHead,
-        sharedIntermediate, intermediateOutput, preprocessing, channelShuffle, unfusedReLU6, twoInputs, pointwiseDepthwisePointwise,
+        sharedIntermediate, intermediateOutput, preprocessing, channelShuffle, unfusedReLU6, twoInputs, pointwiseDepthwisePointwise, regions,
     ]
 
     private static let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
@@ -140,6 +140,16 @@ extension OperatorCases {
         let negated = try b.add(Unary(.linear(-1, 0)), relu)
         let bounded = try b.add(Unary(.threshold(-6)), negated)
         try b.output(try b.add(Unary(.linear(-1, 0)), bounded))
+    }
+
+    private static let regions = OperatorCase("regions of a feature map", kinds: [], tolerance: .float32) { b in
+        let x = try b.input([2, 3, 9, 9], .integers(-1...1))
+        let boxes = try b.input([3, 5], .values([0, 1, 0.5, 6, 7, 1, 0, 0, 8, 8, -1, 3, 2, 3, 12]))
+        let features = try b.convolution(x, outputs: 21, kernel: Size2D(3, 3), padding: one, activation: .relu, fill: .integers(-1...1))
+        let crop = CropResize(size: Size2D(4, 5), sampling: .regionAlign, format: .cornersHeightFirst, isNormalized: false)
+        let cut = try b.add(crop, features, boxes)
+        try b.output(try b.add(Pool(.maximum, kernel: Size2D(2, 2), strides: Size2D(2, 2)), cut))
+        try b.output(cut)
     }
 
     private static let twoInputs = OperatorCase("two inputs, three outputs", kinds: []) { b in

@@ -55,7 +55,7 @@ let floor6: [Target] = [
     .target(name: "CoreGraphics", dependencies: ["NTFiles", "NTImage"]),
     .target(name: "CoreVideo", dependencies: ["CNTPlatform", "CoreGraphics", "NTImage"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
-    .target(name: "ImageIO", dependencies: ["CNTAppleTypes", "CoreGraphics", "NTImage"]),
+    .target(name: "ImageIO", dependencies: ["CNTAppleTypes", "CoreGraphics", "NTFiles", "NTImage"]),
     .target(name: "CoreImage", dependencies: ["CoreGraphics", "CoreVideo", "ImageIO", "NTImage"]),
     .target(name: "UIKit", dependencies: ["CoreGraphics", "CoreImage", "ImageIO", "NTImage"]),
     .target(

@@ -1,4 +1,4 @@
-// JPEG and PNG decoding behind calls that always return. Both libraries report errors by longjmp, which Swift must never see:
+// JPEG and PNG decoding and encoding behind calls that always return. Both libraries report errors by longjmp, which Swift must never see:
 // every setjmp is in this module, and so is every limit that has to be checked while a file is being read.
 #ifndef CNT_CODECS_H
 #define CNT_CODECS_H
@@ -57,5 +57,25 @@ nt_png *nt_png_open(const uint8_t *bytes, size_t byte_count, nt_codec_limits lim
 /// spread over 0...255; palettes are looked up; colours are not multiplied by alpha and not gamma-corrected. Call once.
 bool nt_png_decode(nt_png *png, uint8_t *pixels, size_t bytes_per_row, nt_codec_error *error);
 void nt_png_close(nt_png *png);
+
+/// Pixels to encode, rows `bytes_per_row` apart, top row first: grey (1 channel), red, green, blue (3), or those and a fourth byte (4), which is
+/// alpha that colours are not multiplied by in PNG and nothing in JPEG.
+typedef struct {
+    const uint8_t *bytes;
+    size_t bytes_per_row;
+    uint32_t width, height;
+    int32_t channels;
+} nt_codec_pixels;
+
+/// An encoded file, to be freed with nt_codec_bytes_free.
+typedef struct {
+    uint8_t *bytes;
+    size_t byte_count;
+} nt_codec_bytes;
+
+/// Encodes at a quality from 0 to 100. An `orientation` from 2 to 8 is written as EXIF's. False and `error` filled on failure.
+bool nt_jpeg_encode(const nt_codec_pixels *pixels, int quality, uint32_t orientation, nt_codec_bytes *result, nt_codec_error *error);
+bool nt_png_encode(const nt_codec_pixels *pixels, uint32_t orientation, nt_codec_bytes *result, nt_codec_error *error);
+void nt_codec_bytes_free(void *memory);
 
 #endif

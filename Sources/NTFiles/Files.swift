@@ -3,7 +3,7 @@ import Foundation
 /// Files and folders by path. Every failure is a `FileError` that names the path.
 package enum Files {
     /// What a path leads to, links followed.
-    package enum Kind: Sendable { case file, folder, other }
+    package enum Kind: Sendable { case file, folder, pipe, device }
 
     /// Nil when there is nothing, or nothing that may be looked at.
     package static func kind(_ path: String) -> Kind? {
@@ -12,7 +12,8 @@ package enum Files {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file
         case S_IFDIR: return .folder
-        default: return .other
+        case S_IFIFO: return .pipe
+        default: return .device
         }
     }
 
@@ -47,7 +48,12 @@ package enum Files {
     /// Writes a file in one step: readers see what was there or all of `data`. A link is followed. What is there and no file is an error.
     package static func write(_ data: Data, to path: String) throws(FileError) {
         let target = try destination(path)
-        if let kind = kind(target), kind != .file { throw FileError(path, kind == .folder ? .isFolder : .isDevice) }
+        switch kind(target) {
+        case .file, nil: break
+        case .folder: throw FileError(path, .isFolder)
+        case .pipe: throw FileError(path, .isPipe)
+        case .device: throw FileError(path, .isDevice)
+        }
         let temporary = folder(of: target) + "/.\(UUID().uuidString).part"
         do {
             let file = try NewFile(temporary)
@@ -121,12 +127,12 @@ package enum Files {
         return names
     }
 
-    /// Removes a file, or a folder with the files in it, as far as it goes.
-    package static func remove(_ path: String) {
+    /// Removes a file, or a folder with all that is in it, as far as it goes; with `emptyAlone` no folder that holds anything.
+    package static func remove(_ path: String, emptyAlone: Bool = false) {
         if FileName.withBytes(of: path, { unlink($0) }) == 0 { return }
         var status = stat()
         guard FileName.withBytes(of: path, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
-        for name in (try? names(inFolder: path)) ?? [] { remove(path + "/" + name) }
+        if !emptyAlone { for name in (try? names(inFolder: path)) ?? [] { remove(path + "/" + name) } }
         _ = FileName.withBytes(of: path) { rmdir($0) }
     }
 }

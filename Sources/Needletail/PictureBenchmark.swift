@@ -1,4 +1,5 @@
 import Foundation
+import NTFiles
 import NTFormats
 import NTGraph
 import NTImage
@@ -94,6 +95,10 @@ public final class PictureBenchmark {
     private func picture() throws -> Image {
         if let frame { return frame }
         guard case .file(let url) = source else { throw NeedletailError(.invalidImage, "no picture") }
+        // A pipe could be read once only.
+        if url.isFileURL, Files.kind(url.path) == .pipe {
+            throw NeedletailError(.invalidImage, FileError(url.path, .isPipe, expected: "a file to read again and again").description)
+        }
         return try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: url).decoded(for: geometry) }
     }
 

@@ -5,7 +5,7 @@ import Needletail
 enum ClassifyCommand: Command {
     static let name = "classify"
     static let operands = "MODEL IMAGE... [flags]"
-    static let summary = "Classify images and print labels with their confidence."
+    static let summary = "Classify images and print labels with their confidence. A pipe is read until its writer closes it."
     static let flags =
         [
             Flag(name: "--top", value: "K", help: "how many labels to print (default 5)"),
@@ -51,7 +51,9 @@ enum ClassifyCommand: Command {
             // Few run one by one, so that each shows its own time.
             for (path, file) in zip(images, files) {
                 let before = ContinuousClock.now
+                Console.progress(reading: path)
                 let result = Result { try classifier.classify(imageAt: file, top: top) }
+                Console.progress(nil)
                 try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1))
             }
         }

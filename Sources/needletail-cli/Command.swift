@@ -108,6 +108,21 @@ enum Console {
         _ = write("\r\u{1b}[K" + (text ?? ""), to: STDERR_FILENO)
     }
 
+    private static func writable(_ object: Any) -> Any {
+        switch object {
+        case let list as [Any]: list.map(writable)
+        case let pairs as [String: Any]: pairs.mapValues(writable)
+        case let number as Double: number.isFinite ? number : NSNull()
+        case let number as Float: number.isFinite ? number : NSNull()
+        default: object
+        }
+    }
+
+    /// Shows, on a terminal, that a pipe is being read, which may take as long as its writer likes.
+    static func progress(reading path: String) {
+        if Files.kind(path) == .pipe { progress("reading \(path) until its writer closes it") }
+    }
+
     /// Writes all of a text; returns the `errno` of a failure.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var bytes = Array(FileName.shown(text).utf8)[...]
@@ -121,10 +136,10 @@ enum Console {
         return nil
     }
 
-    /// One line of JSON with sorted keys.
+    /// One line of JSON with sorted keys. Numbers that are not finite, which JSON has not, become null.
     static func json(_ object: Any) throws -> String {
         let data = try JSONSerialization.data(
-            withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
+            withJSONObject: writable(object), options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
         return FileName.shown(String(decoding: data, as: UTF8.self), backslash: "\\\\")
     }
 }

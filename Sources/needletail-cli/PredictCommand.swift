@@ -10,7 +10,8 @@ enum PredictCommand: Command {
     static let flags =
         [
             Flag(
-                name: "--input", value: "NAME=FILE", help: "an input as .npy; an image input as (1,C,H,W), raw 0-255",
+                name: "--input", value: "NAME=FILE",
+                help: "an input as .npy, a file or a pipe that is read to its end; an image input as (1,C,H,W), raw 0-255",
                 repeats: true),
             Flag(name: "--output", value: "DIR", help: "where NAME.npy and NAME.json files go"),
         ] + CommonFlags.session
@@ -32,7 +33,11 @@ enum PredictCommand: Command {
         }
         let configuration = try CommonFlags.configuration(arguments)
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
-        let inputs = try files.mapValues { try Tensor(npy: URL(fileURLWithPath: $0)) }
+        let inputs = try files.mapValues { path in
+            Console.progress(reading: path)
+            defer { Console.progress(nil) }
+            return try Tensor(npy: URL(fileURLWithPath: path))
+        }
         for (name, tensor) in inputs.sorted(by: { $0.key < $1.key }) { warn("input '\(name)'", tensor) }
         let outputs = try session.run(inputs)
         for (name, value) in outputs.sorted(by: { $0.key < $1.key }) { warn("output '\(name)'", value) }

@@ -31,6 +31,24 @@ final class PictureBenchTests: XCTestCase {
         XCTAssertEqual(rounds.output.split(separator: "\n").count, 3, rounds.output + rounds.errors)
     }
 
+    /// A picture that is read again and again is no pipe; a best class of NaN is null in JSON.
+    func testPipesAndNoNumbers() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let pipe = folder.appendingPathComponent("pipe").path
+        XCTAssertEqual(mkfifo(pipe, 0o600), 0)
+        let refused = try Tool.run(["bench", emotion, "--image", pipe, "--backend", "cpu"])
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("expected a file"), refused.errors)
+        let broken = folder.appendingPathComponent("nan.mlmodel")
+        try BrokenModel.withoutNumbers(emotion).write(to: broken)
+        let result = try Tool.run(["bench", broken.path, "--frame", "9x9", "--backend", "cpu", "--seconds", "0.01", "--json"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let object = try XCTUnwrap(try result.objects().first)
+        XCTAssertTrue(object["topValue"] is NSNull, "\(object)")
+    }
+
     func testWrongPictures() throws {
         for (words, status, message) in [
             (["--frame", "1920"], 2, "WIDTHxHEIGHT"), (["--frame", "0x9"], 2, "WIDTHxHEIGHT"), (["--frame", "9x9x9"], 2, "WIDTHxHEIGHT"),

@@ -42,7 +42,7 @@ package struct ProgramCache: Sendable {
         let target = url(of: key).path
         guard (try? Files.makeFolder(folder.path)) != nil else { return }
         // What is no file takes an entry's place for good, unless it goes.
-        if let kind = Files.kind(target), kind != .file { Files.remove(target) }
+        if let kind = Files.kind(target), kind != .file { Files.remove(target, emptyAlone: true) }
         guard (try? Files.write(Data(bytes), to: target)) != nil else { return }
         trim()
     }

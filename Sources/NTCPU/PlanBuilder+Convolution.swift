@@ -49,7 +49,7 @@ extension PlanBuilder {
         } else {
             if let winograd = winograd(op, node, x, w, y) {
                 try emitWinograd(winograd, op, node)
-            } else {
+            } else if try !emitStrassen(op, node, w, y) {
                 try emitGeneral(op, node, x, w, y)
             }
         }

@@ -12,6 +12,9 @@ struct SeparableChain {
 }
 
 extension PlanBuilder {
+    /// Output pixels from which on a chain is worth fusing for several threads.
+    static let fusedPixels = 100
+
     /// Finds the chains that are worth a fused step.
     mutating func findChains() {
         for index in graph.nodes.indices {
@@ -52,7 +55,7 @@ extension PlanBuilder {
     /// Small images with large weights do better stage by stage: with several threads the weights, not the rows, are what can be shared out.
     private func isWorthFusing(_ chain: inout SeparableChain) -> Bool {
         let y = shape(graph.nodes[chain.project].outputs[0])
-        return y[0] * y[2] * y[3] >= 100 || threads == 1
+        return y[0] * y[2] * y[3] >= Self.fusedPixels || threads == 1
     }
 
     private func pointwise(_ node: Node, _ op: Convolution, pixels: Int) throws -> nt_pointwise {
@@ -81,14 +84,24 @@ extension PlanBuilder {
             fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
         }
         fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0, inPairs: usesPairs)
-        fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
+        let w = shape(last.inputs[1])
+        let ringRow = first == nil ? 0 : 4 * fused.depthwise.window.stride_y * x[3] * x[1]
+        let strassen = strassen(depth: w[1], outputs: w[0], height: y[2], width: y[3], addsResidual: project.hasResidual, rowBytes: ringRow)
+        if let strassen {
+            (fused.project.channels, fused.project.outputs) = (w[1], w[0])
+            fused.project.activation = activation(project.activation)
+            fused.project.strassen = store.keep(try packedStrassen(strassen.sizes, project, last))
+        } else {
+            fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
+        }
         fused.y_element = target.element
         fused.x_stride = source.pixelStride
         fused.y_stride = target.pixelStride
         fused.residual_stride = residual?.pixelStride ?? 0
-        fused.strip_rows = nt_separable_strip_rows(&fused, nt_cache_bytes(2) / 2)
-        let cycles = nt_gemm_cost(fused.project.kernel, y[0] * y[2] * y[3], fused.project.outputs, fused.project.channels)
-        let name = String(cString: fused.project.kernel.pointee.name)
+        fused.strip_rows = strassen?.rows ?? nt_separable_strip_rows(&fused, nt_cache_bytes(2) / 2)
+        let kernel = strassen?.sizes.gemm ?? fused.project.kernel
+        let cycles = nt_gemm_cost(kernel, y[0] * y[2] * y[3], fused.project.outputs, fused.project.channels)
+        let name = (strassen == nil ? "" : "strassen ") + (kernel.map { String(cString: $0.pointee.name) } ?? "")
         append(
             nt_step_separable, store.keep(fused), inputs: [source, residual], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: y[0] * y[2]),

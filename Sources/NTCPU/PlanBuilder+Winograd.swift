@@ -17,7 +17,7 @@ extension PlanBuilder {
         var step = nt_winograd()
         step.window = Self.window(op, x, w, y)
         (step.batch, step.channels, step.outputs) = (x[0], w[1], w[0])
-        step.kernel = nt_winograd_choose(element, isa)
+        step.kernel = nt_winograd_choose(element, max(w[0], w[1]), isa)
         let side = Int(NT_WINOGRAD_TILE)
         let tiles = x[0] * ((y[2] + side - 1) / side) * ((y[3] + side - 1) / side)
         step.gemm = nt_gemm_choose(tiles, w[0], w[1], isa)

@@ -354,7 +354,7 @@ final class ConvolutionKernelTests: XCTestCase {
             nt_gemm_pack(kernel, to, 1, from, (0..<(from * to)).map { _ in random.unit() }, from, 0, 1, packed.start)
             let stage = nt_pointwise(
                 channels: from, outputs: to, kernel: kernel, packed: packed.start, bias: bias.start,
-                activation: Self.activation(lo, hi, isa: isa))
+                activation: Self.activation(lo, hi, isa: isa), strassen: nil)
             return (stage, [packed, bias])
         }
         let (expand, keepExpand) = pointwise(narrow, wide, 0, 6)

@@ -359,7 +359,7 @@ final class PairKernelTests: XCTestCase {
             kept += [packed, bias]
             return nt_pointwise(
                 channels: slots(from), outputs: to, kernel: kernel, packed: packed.start, bias: bias.start,
-                activation: ConvolutionKernelTests.activation(lo, hi, isa: availableISA))
+                activation: ConvolutionKernelTests.activation(lo, hi, isa: availableISA), strassen: nil)
         }
         let expand = pointwise(narrow, wide, 0, 6)
         let project = pointwise(wide, outputs, -.infinity, .infinity)

@@ -156,6 +156,11 @@ final class PackedWeightsTests: XCTestCase {
             var packed = [Float](repeating: .nan, count: nt_winograd_packed_count(kernel, channels, outputs))
             nt_winograd_pack(kernel, channels, outputs, (0..<(channels * outputs * 9)).map { Float($0 % 17 * 24) }, &scratch, &packed)
             sums["winograd " + String(cString: kernel.pointee.name)] = Self.sum(packed.map { ($0 * 1024).rounded() })
+            let depth = 6
+            var quarter = [Float](repeating: .nan, count: 38 * depth / 2)
+            packed = [Float](repeating: .nan, count: nt_strassen_packed_count(kernel, depth, 76))
+            nt_strassen_pack(kernel, depth, 76, (0..<(76 * depth)).map { Float($0 % 17 * 24) }, &quarter, &packed)
+            sums["strassen " + String(cString: kernel.pointee.name)] = Self.sum(packed)
         }
         for (name, sum) in sums { XCTAssertEqual(Self.knownSums[name], sum, "the layout of '\(name)' is new or has changed: \(sum)") }
     }
@@ -178,6 +183,9 @@ final class PackedWeightsTests: XCTestCase {
         "depthwise avx512 float16": 15_932_872_316_897_954_213,
         "winograd avx2 12x8": 1_530_539_319_925_357_093, "winograd avx2 6x16": 14_416_231_676_274_109_477,
         "winograd avx512 14x32": 921_313_058_042_722_853, "winograd avx512 7x64": 15_497_457_712_672_314_405,
+        "strassen avx2 12x8": 14_028_713_444_490_869_445, "strassen avx2 6x16": 8_295_717_728_375_798_469,
+        "strassen avx512 14x32": 3_872_541_466_077_004_261, "strassen avx512 7x64": 11_439_912_409_485_902_309,
+        "strassen avx512 9x48": 11_439_912_409_485_902_309, "strassen portable 4x8": 14_028_713_444_490_869_445,
         "winograd avx512 9x48": 8_812_675_388_910_429_477, "winograd portable 4x8": 7_953_796_344_777_558_501,
     ]
 }

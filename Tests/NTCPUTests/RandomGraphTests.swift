@@ -71,6 +71,18 @@ final class RandomGraphTests: XCTestCase {
         }
     }
 
+    /// The wide case is one that Strassen's method computes, fused and alone, where the precision allows it.
+    func testStrassenIsUsedWhereAllowed() throws {
+        let (graph, _) = try Self.wideCases[2].make()
+        func kernels(_ precision: Precision) throws -> [String] {
+            try ExecutionPlan(graph, backend: CPUBackend(threadCount: 1), options: CompileOptions(precision: precision)).steps.map(\.step.kernel)
+        }
+        let allowed = try kernels(.float32Winograd)
+        XCTAssertTrue(allowed.contains { $0.hasPrefix("depthwise+pointwise strassen") }, "\(allowed)")
+        XCTAssertTrue(allowed.contains { $0.hasPrefix("strassen 1x1") }, "\(allowed)")
+        XCTAssertFalse(try kernels(.float32).contains { $0.contains("strassen") })
+    }
+
     /// Networks of a size that is shared among threads, on data that rounds.
     private static let wideCases: [OperatorCase] = [
         OperatorCase("separable", kinds: []) { b in
@@ -93,6 +105,19 @@ final class RandomGraphTests: XCTestCase {
             let sum = try b.add(Binary(.add, activation: .relu), second, x)
             let joined = try b.add(Concat(axis: 1), sum, try b.convolution(sum, outputs: 50, kernel: .one, fill: .unit))
             try b.output(try b.add(Pool(.maximum, kernel: Size2D(3, 3), strides: Size2D(2, 2)), joined))
+        },
+        OperatorCase("wide", kinds: []) { b in
+            let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+            var x = try b.input([2, 256, 14, 14], .unit)
+            for (outputs, stride) in [(512, 1), (256, 2), (512, 1)] {
+                let channels = b.shape(x)[1]
+                x = try b.convolution(
+                    x, outputs: channels, kernel: Size2D(3, 3), strides: Size2D(stride, stride), padding: one, groups: channels, activation: .relu,
+                    fill: .unit)
+                x = try b.convolution(x, outputs: outputs, kernel: .one, activation: .silu, fill: .unit)
+            }
+            let y = try b.convolution(x, outputs: 512, kernel: .one, fill: .unit)
+            try b.output(try b.add(Binary(.add, activation: .relu), y, x))
         },
     ]
 

@@ -1,6 +1,7 @@
 #include "separable.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
 // Slots from pixel to pixel of the scratch images: whole cache lines, and no multiple of 4 KiB, which would put the pixels of
 // a tile into the same few sets of the first-level cache.
@@ -18,8 +19,11 @@ static size_t ring_count(const nt_separable *s) {
     return s->has_expansion ? ring_rows(s) * s->depthwise.window.in_width * wide_stride(s) : 0;
 }
 
+static size_t strip_count(const nt_separable *s) { return s->strip_rows * s->depthwise.window.out_width * wide_stride(s); }
+
 size_t nt_separable_scratch_count(const nt_separable *s) {
-    return ring_count(s) + s->strip_rows * s->depthwise.window.out_width * wide_stride(s);
+    const size_t product = s->project.strassen ? nt_strassen_scratch_count(s->project.strassen) : 0;
+    return ring_count(s) + strip_count(s) + product;
 }
 
 size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes) {
@@ -86,23 +90,40 @@ static void run_strip(
     }
 }
 
+// The projection of a strip that begins at an output pixel: all of it, or share `part` of `parts` of its columns.
+static void project_strip(
+    const nt_separable *s, size_t pixel, size_t count, float *y, const float *residual, float *scratch, size_t part, size_t parts) {
+    const float *strip = scratch + ring_count(s);
+    const nt_strassen *strassen = s->project.strassen;
+    y += pixel * s->y_stride;
+    residual = residual ? residual + pixel * s->residual_stride : NULL;
+    if (strassen) {
+        nt_strassen_run(
+            strassen, &s->project.activation, count, strip, wide_stride(s), y, s->y_stride, residual, s->residual_stride,
+            scratch + ring_count(s) + strip_count(s), part, parts);
+    } else {
+        run_pointwise(
+            &s->project, count, strip, wide_stride(s), s->y_element, y, s->y_stride, residual, s->residual_stride);
+    }
+}
+
 void nt_separable_run(
     const nt_separable *s, const float *x, float *y, const float *residual, float *scratch, size_t part, size_t parts) {
     const nt_window *w = &s->depthwise.window;
-    const size_t total = s->depthwise.batch * w->out_height, end = total * (part + 1) / parts;
-    const size_t wide = wide_stride(s);
-    const float *strip = scratch + ring_count(s);
-    size_t index = total * part / parts, expanded = 0, last_image = (size_t)-1;
+    // Without Strassen's method strips may begin at any row.
+    const size_t unit = s->project.strassen ? s->strip_rows : 1, per_image = ceil_div(w->out_height, unit);
+    const size_t total = s->depthwise.batch * per_image;
+    const size_t columns = s->project.strassen ? nt_strassen_column_parts(s->project.strassen, total, parts) : 1;
+    const size_t shares = parts / columns, end = total * (part / columns + 1) / shares;
+    size_t index = total * (part / columns) / shares, expanded = 0, last_image = (size_t)-1;
     while (index < end) {
-        const size_t image = index / w->out_height, oy = index % w->out_height;
+        const size_t image = index / per_image, oy = index % per_image * unit;
         if (image != last_image) expanded = 0;
         last_image = image;
-        const size_t count = smaller(smaller(s->strip_rows, w->out_height - oy), end - index);
+        const size_t left = smaller(w->out_height - oy, (end - index) * unit), count = smaller(s->strip_rows, left);
         run_strip(s, x + image * w->in_height * w->in_width * s->x_stride, scratch, oy, count, &expanded);
-        const size_t pixel = index * w->out_width;
-        run_pointwise(
-            &s->project, count * w->out_width, strip, wide, s->y_element, y + pixel * s->y_stride, s->y_stride,
-            residual ? residual + pixel * s->residual_stride : NULL, s->residual_stride);
-        index += count;
+        project_strip(
+            s, (image * w->out_height + oy) * w->out_width, count * w->out_width, y, residual, scratch, part % columns, columns);
+        index += ceil_div(count, unit);
     }
 }

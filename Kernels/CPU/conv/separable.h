@@ -7,10 +7,12 @@
 //
 // Without an expansion the depthwise stage reads x itself. Every element is computed by the same sums in the same order as
 // by the three stages one after the other; shares (`part` of `parts`, output rows) differ in the expanded rows at their
-// border alone, which both compute.
+// border alone, which both compute. A projection by Strassen's method has a strip for its block: shares are whole strips then, and
+// where those are few also shares of columns, which all compute the strip.
 #ifndef NT_SEPARABLE_H
 #define NT_SEPARABLE_H
 
+#include "../strassen/strassen.h"
 #include "depthwise_image.h"
 
 #ifdef __cplusplus
@@ -25,6 +27,7 @@ typedef struct nt_pointwise {
     const float *packed;   ///< nt_gemm_pack, one tap
     const float *bias;     ///< nt_gemm_bias_count floats
     nt_activation activation;
+    const nt_strassen *strassen;  ///< NULL, or how the product is computed in place of kernel, packed and bias; a projection's alone
 } nt_pointwise;
 
 typedef struct nt_separable {

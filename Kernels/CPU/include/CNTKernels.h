@@ -19,6 +19,7 @@
 #include "../program/program.h"
 #include "../program/steps.h"
 #include "../softmax/softmax.h"
+#include "../strassen/strassen.h"
 #include "../tensor/tensor.h"
 #include "../winograd/winograd.h"
 

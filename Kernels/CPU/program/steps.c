@@ -4,6 +4,7 @@
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
 #include "../conv/stem.h"
+#include "../strassen/strassen.h"
 #include "../tensor/tensor.h"
 #include "../winograd/winograd.h"
 
@@ -18,6 +19,11 @@ int nt_step_conv(const nt_step_call *call) {
 
 int nt_step_winograd(const nt_step_call *call) {
     nt_winograd_run(call->parameters, X, Y, call->inputs[1], call->scratch, SHARE);
+    return 0;
+}
+
+int nt_step_strassen(const nt_step_call *call) {
+    nt_strassen_conv_run(call->parameters, X, Y, call->inputs[1], call->scratch, SHARE);
     return 0;
 }
 

@@ -11,6 +11,7 @@ extern "C" {
 
 int nt_step_conv(const nt_step_call *call);           ///< nt_conv: x, residual or none -> y
 int nt_step_winograd(const nt_step_call *call);       ///< nt_winograd: x, residual or none -> y; scratch
+int nt_step_strassen(const nt_step_call *call);       ///< nt_strassen_conv: x, residual or none -> y; scratch
 int nt_step_depthwise(const nt_step_call *call);      ///< nt_depthwise_image: x -> y
 int nt_step_separable(const nt_step_call *call);      ///< nt_separable: x, residual or none -> y; scratch
 int nt_step_stem(const nt_step_call *call);           ///< nt_stem: x -> y; scratch

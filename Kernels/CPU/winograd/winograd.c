@@ -1,6 +1,7 @@
 #include "winograd.h"
 
 #include <CNTPlatform.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define NT_WINOGRAD_KERNEL(suffix, name, isa, element, lanes) \
@@ -24,12 +25,14 @@ const nt_winograd_kernel *nt_winograd_kernel_at(size_t index) {
     return index < nt_winograd_kernel_count() ? &kernels[index] : NULL;
 }
 
-const nt_winograd_kernel *nt_winograd_choose(int element, uint32_t isa) {
+const nt_winograd_kernel *nt_winograd_choose(int element, size_t channels, uint32_t isa) {
     const nt_winograd_kernel *best = NULL;
     for (size_t i = 0; i < nt_winograd_kernel_count(); i++) {
         const nt_winograd_kernel *kernel = &kernels[i];
         if (kernel->element != element || (kernel->isa & isa) != kernel->isa) continue;
-        if (!best || kernel->lanes > best->lanes) best = kernel;
+        const bool holds = (size_t)kernel->lanes >= channels;
+        const bool best_holds = best && (size_t)best->lanes >= channels;
+        if (!best || (kernel->lanes > best->lanes ? !best_holds : holds)) best = kernel;
     }
     return best;
 }

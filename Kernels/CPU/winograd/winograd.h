@@ -57,8 +57,9 @@ typedef struct nt_winograd_kernel {
 size_t nt_winograd_kernel_count(void);
 const nt_winograd_kernel *nt_winograd_kernel_at(size_t index);
 
-/// The kernel for images of an element type with most lanes that the instruction sets in `isa` allow; NULL when they allow none.
-const nt_winograd_kernel *nt_winograd_choose(int element, uint32_t isa);
+/// The kernel for images of an element type that the instruction sets in `isa` allow: with most lanes, or with the fewest that hold a
+/// pixel's channels; NULL when they allow none.
+const nt_winograd_kernel *nt_winograd_choose(int element, size_t channels, uint32_t isa);
 
 typedef struct nt_winograd {
     nt_window window;              ///< kernel 3 x 3, strides and dilations 1

@@ -1,0 +1,6 @@
+#if defined(__x86_64__)
+#include "strassen.h"
+#include "../simd/avx2.h"
+#include "strassen_sums.h"
+#include "../simd/end.h"
+#endif

@@ -40,11 +40,13 @@ extension PlanBuilder {
         }.assumingMemoryBound(to: Float.self)
     }
 
-    mutating func emitConvolution(_ op: Convolution, _ node: Node) throws {
+    mutating func emitConvolution(_ index: Int) throws {
+        let node = graph.nodes[index]
+        guard let op = node.op as? Convolution else { return }
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
         if Self.isDepthwise(op, x, w) {
             try emitDepthwise(op, node)
-        } else if try isStem(op, node, x, w) {
+        } else if try isStem(index) {
             try emitStem(op, node)
         } else {
             if let winograd = winograd(op, node, x, w, y) {
@@ -147,43 +149,5 @@ extension PlanBuilder {
             window: Self.window(op, x, w, y), batch: x[0], channels: channels, x_stride: xStride, y_stride: yStride,
             kernel: kernel, weights: weights.assumingMemoryBound(to: Float.self), bias: UnsafePointer(bias),
             activation: activation(op.activation))
-    }
-
-    // MARK: The first convolution
-
-    /// Whether the convolution reads few channels from an image in logical order, and so does best by reading its rows.
-    private mutating func isStem(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape) throws -> Bool {
-        if placements[node.inputs[0].index]?.layout.isPairs == true { return false }
-        let place = try placement(node.inputs[0])
-        return op.groups == 1 && !op.hasResidual && place.rowMajorView(x) != nil && x[1] <= 4 && x[2] * x[3] > 1
-            && x[1] * w[2] <= Int(NT_STEM_MAX_TAPS) && op.dilations.width == 1 && op.padding.left < w[3]
-    }
-
-    private mutating func emitStem(_ op: Convolution, _ node: Node) throws {
-        let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
-        let source = try asRowMajor(node.inputs[0])
-        let target = wantsPairs(node.outputs[0]) ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
-        let (rows, width) = (x[1] * w[2], w[3])
-        var stem = nt_stem()
-        stem.window = Self.window(op, x, w, y)
-        (stem.batch, stem.channels, stem.outputs, stem.y_stride) = (x[0], x[1], w[0], target.pixelStride)
-        stem.y_element = target.element
-        // Windows two columns apart begin at whole slots.
-        let element = op.strides.width == 2 ? element : Int32(NT_ELEMENT_FLOAT32)
-        let depth = rows * nt_slots(element, width)
-        stem.kernel = nt_gemm_choose_element(element, x[0] * y[2] * y[3], w[0], depth, isa)
-        let packing = GEMMPacking(
-            kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)
-        stem.packed = try packed(node.inputs[1], packing)
-        stem.bias = try packBias(
-            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
-        stem.activation = activation(op.activation)
-        stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
-        let cycles = nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], depth)
-        append(
-            nt_step_stem, store.keep(stem), inputs: [source], outputs: [target],
-            parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: x[0] * y[2]),
-            scratchCount: nt_stem_scratch_count(&stem),
-            description: describe([node], kernel: "stem \(w[2])x\(w[3]) " + String(cString: stem.kernel.pointee.name)))
     }
 }

@@ -17,20 +17,25 @@ extension PlanBuilder {
         let inPairs = poolsPairs(node)
         let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
         let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
-        let functions: [Pool.Function: Int] = [.maximum: NT_POOL_MAXIMUM, .average: NT_POOL_AVERAGE, .l2: NT_POOL_L2]
-        let image = nt_pool_image(
-            window: nt_window(
-                in_height: x[2], in_width: x[3], out_height: y[2], out_width: y[3], kernel_height: op.kernel.height,
-                kernel_width: op.kernel.width, stride_y: op.strides.height, stride_x: op.strides.width,
-                dilation_y: op.dilations.height, dilation_x: op.dilations.width, pad_top: op.padding.top, pad_left: op.padding.left),
-            batch: x[0], channels: x[1], x_stride: source.pixelStride, y_stride: target.pixelStride,
-            kernel: inPairs ? nt_pool_choose_element(element, isa) : nt_pool_choose(isa),
-            function: Int32(functions[op.function] ?? NT_POOL_MAXIMUM), counts_padding: op.countsPadding ? 1 : 0,
-            pad_bottom: op.padding.bottom, pad_right: op.padding.right)
+        let image = poolImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride, inPairs: inPairs)
         append(
             nt_step_pool, store.keep(image), inputs: [source], outputs: [target],
             parts: parts(work: y.count * op.kernel.height * op.kernel.width / 8, grain: Int(Self.shareCycles), limit: y[0] * y[2]),
             description: describe([node], kernel: "pool " + String(cString: image.kernel.pointee.name)))
+    }
+
+    func poolImage(_ op: Pool, _ node: Node, xStride: Int, yStride: Int, inPairs: Bool) -> nt_pool_image {
+        let (x, y) = (shape(node.inputs[0]), shape(node.outputs[0]))
+        let functions: [Pool.Function: Int] = [.maximum: NT_POOL_MAXIMUM, .average: NT_POOL_AVERAGE, .l2: NT_POOL_L2]
+        return nt_pool_image(
+            window: nt_window(
+                in_height: x[2], in_width: x[3], out_height: y[2], out_width: y[3], kernel_height: op.kernel.height,
+                kernel_width: op.kernel.width, stride_y: op.strides.height, stride_x: op.strides.width,
+                dilation_y: op.dilations.height, dilation_x: op.dilations.width, pad_top: op.padding.top, pad_left: op.padding.left),
+            batch: x[0], channels: x[1], x_stride: xStride, y_stride: yStride,
+            kernel: inPairs ? nt_pool_choose_element(element, isa) : nt_pool_choose(isa),
+            function: Int32(functions[op.function] ?? NT_POOL_MAXIMUM), counts_padding: op.countsPadding ? 1 : 0,
+            pad_bottom: op.padding.bottom, pad_right: op.padding.right)
     }
 
     private mutating func emitPoolSum(

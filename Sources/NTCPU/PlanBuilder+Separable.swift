@@ -4,9 +4,11 @@ import NTGraph
 import NTRuntime
 import NTTensor
 
-/// Nodes that one fused step computes: depthwise and the pointwise that reads it, and the pointwise before it when it has no other reader.
+/// Nodes that one fused step computes: depthwise and the pointwise that reads it, and the pointwise or the network's first convolution
+/// before it when it has no other reader.
 struct SeparableChain {
     var expand: Int?
+    var stem: Int?
     var depthwise: Int
     var project: Int
 }
@@ -22,16 +24,18 @@ extension PlanBuilder {
                 let depthwise = soleProducer(of: graph.nodes[index].inputs[0]), isDepthwise(depthwise),
                 op.residualIndex.map({ graph.nodes[index].inputs[$0] != graph.nodes[index].inputs[0] }) ?? true
             else { continue }
-            var chain = SeparableChain(expand: nil, depthwise: depthwise, project: index)
-            if let expand = soleProducer(of: graph.nodes[depthwise].inputs[0]), isPointwise(expand),
-                (graph.nodes[expand].op as? Convolution)?.hasResidual == false, !absorbed.contains(expand), chains[expand] == nil
-            {
-                chain.expand = expand
+            var chain = SeparableChain(expand: nil, stem: nil, depthwise: depthwise, project: index)
+            if let before = soleProducer(of: graph.nodes[depthwise].inputs[0]), !absorbed.contains(before), chains[before] == nil {
+                if hasStemShape(before) {
+                    chain.stem = before
+                } else if isPointwise(before), (graph.nodes[before].op as? Convolution)?.hasResidual == false {
+                    chain.expand = before
+                }
             }
             guard isWorthFusing(&chain) else { continue }
             chains[index] = chain
             absorbed.insert(depthwise)
-            if let expand = chain.expand { absorbed.insert(expand) }
+            if let before = chain.expand ?? chain.stem { absorbed.insert(before) }
         }
     }
 
@@ -47,7 +51,7 @@ extension PlanBuilder {
     }
 
     /// The node that computes a value which one place alone reads.
-    private func soleProducer(of id: ValueID) -> Int? {
+    func soleProducer(of id: ValueID) -> Int? {
         guard consumers[id.index].count == 1, !graph.outputs.contains(id) else { return nil }
         return producers[id.index]
     }
@@ -70,20 +74,30 @@ extension PlanBuilder {
         return stage
     }
 
-    mutating func emitSeparable(_ chain: SeparableChain) throws {
+    mutating func emitSeparable(_ found: SeparableChain) throws {
+        var chain = found
+        if let index = chain.stem, try !isStem(index) {
+            try emitConvolution(index)
+            chain.stem = nil
+        }
         let (middle, last) = (graph.nodes[chain.depthwise], graph.nodes[chain.project])
         guard let depthwise = middle.op as? Convolution, let project = last.op as? Convolution else { return }
-        let first = chain.expand.map { graph.nodes[$0] }
+        let first = (chain.expand ?? chain.stem).map { graph.nodes[$0] }
         let input = (first ?? middle).inputs[0]
-        let source = usesPairs ? try asPairs(input) : try asPixels(input)
+        let source = try chain.stem != nil ? asRowMajor(input) : usesPairs ? asPairs(input) : asPixels(input)
         let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: usesPairs)
         let (x, y) = (shape(middle.inputs[0]), shape(last.outputs[0]))
         var fused = nt_separable()
+        fused.x_stride = chain.stem == nil ? source.pixelStride : 0
+        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: fused.x_stride, yStride: 0, inPairs: usesPairs)
         if let first, let op = first.op as? Convolution {
-            fused.has_expansion = 1
-            fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
+            if chain.stem != nil {
+                fused.stem = store.keep(try stem(op, first, stride: nt_separable_wide_stride(&fused), element: element).sizes)
+            } else {
+                fused.has_expansion = 1
+                fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
+            }
         }
-        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: source.pixelStride, yStride: 0, inPairs: usesPairs)
         let w = shape(last.inputs[1])
         let ringRow = first == nil ? 0 : 4 * fused.depthwise.window.stride_y * x[3] * x[1]
         let strassen = strassen(depth: w[1], outputs: w[0], height: y[2], width: y[3], addsResidual: project.hasResidual, rowBytes: ringRow)
@@ -95,7 +109,6 @@ extension PlanBuilder {
             fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
         }
         fused.y_element = target.element
-        fused.x_stride = source.pixelStride
         fused.y_stride = target.pixelStride
         fused.residual_stride = residual?.pixelStride ?? 0
         fused.strip_rows = strassen?.rows ?? nt_separable_strip_rows(&fused, nt_cache_bytes(2) / 2)
@@ -108,6 +121,7 @@ extension PlanBuilder {
             scratchCount: nt_separable_scratch_count(&fused),
             description: describe(
                 [first, middle, last].compactMap { $0 },
-                kernel: (first == nil ? "depthwise+pointwise " : "expand+depthwise+project ") + name))
+                kernel: (chain.stem != nil ? "stem+depthwise+pointwise " : first == nil ? "depthwise+pointwise " : "expand+depthwise+project ")
+                    + name))
     }
 }

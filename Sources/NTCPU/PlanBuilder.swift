@@ -42,6 +42,8 @@ struct PlanBuilder {
     var absorbed: Set<Int> = []
     /// Per last node of a fused chain: the nodes it computes, in order.
     var chains: [Int: SeparableChain] = [:]
+    /// Per pool that is computed with the network's first convolution: that convolution.
+    var pooledStems: [Int: Int] = [:]
 
     /// A builder for a graph. Precisions other than float32 hold where the processor has their instructions.
     init(_ graph: Graph, threads: Int, precision: Precision = .float32, packedWeights: (any PackedWeights)? = nil) {
@@ -64,6 +66,7 @@ struct PlanBuilder {
             placements[id.index] = Placement(buffer: addBuffer(.input(index)), layout: .rowMajor)
         }
         findChains()
+        findStemPools()
         reserveConcatenations()
         for index in graph.nodes.indices where !absorbed.contains(index) {
             do {
@@ -78,12 +81,13 @@ struct PlanBuilder {
     private mutating func emit(_ index: Int) throws {
         let node = graph.nodes[index]
         switch node.op {
-        case let op as Convolution:
-            if let chain = chains[index] { try emitSeparable(chain) } else { try emitConvolution(op, node) }
+        case is Convolution:
+            if let chain = chains[index] { try emitSeparable(chain) } else { try emitConvolution(index) }
         case let op as ConvolutionTranspose: try emitTransposed(op, node)
         case let op as Dense: try emitDense(op, node)
         case let op as MatMul: try emitMatMul(op, node)
-        case let op as Pool: try emitPool(op, node)
+        case let op as Pool:
+            if let stem = pooledStems[index] { try emitStemPool(index, stem) } else { try emitPool(op, node) }
         case let op as Unary: try emitUnary(op.function, node)
         case let op as Binary: try emitBinary(op, node)
         case is Select: try emitSelect(node)

@@ -23,6 +23,9 @@ typedef struct nt_pool_image {
     size_t pad_bottom, pad_right;
 } nt_pool_image;
 
+/// Output row `oy` of one image into y. Input row iy lies at row iy % ring_rows of `image`.
+void nt_pool_image_row(const nt_pool_image *p, const float *image, size_t ring_rows, size_t oy, float *y);
+
 /// Computes share `part` of `parts` of the output rows. At most NT_POOL_MAX_TAPS taps in the window.
 void nt_pool_image_run(const nt_pool_image *p, const float *x, float *y, size_t part, size_t parts);
 

@@ -5,7 +5,7 @@ static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
 // Slots from pixel to pixel of the scratch images: whole cache lines, and no multiple of 4 KiB, which would put the pixels of
 // a tile into the same few sets of the first-level cache.
-static size_t wide_stride(const nt_separable *s) {
+size_t nt_separable_wide_stride(const nt_separable *s) {
     const size_t lines = (nt_slots(s->depthwise.kernel->element, s->depthwise.channels) + 15) / 16 * 16;
     return lines % 256 == 0 ? lines + 16 : lines;
 }
@@ -15,15 +15,21 @@ static size_t ring_rows(const nt_separable *s) {
     return smaller((s->strip_rows - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1, w->in_height);
 }
 
+static int has_ring(const nt_separable *s) { return s->has_expansion || s->stem; }
+
 static size_t ring_count(const nt_separable *s) {
-    return s->has_expansion ? ring_rows(s) * s->depthwise.window.in_width * wide_stride(s) : 0;
+    return has_ring(s) ? ring_rows(s) * s->depthwise.window.in_width * nt_separable_wide_stride(s) : 0;
 }
 
-static size_t strip_count(const nt_separable *s) { return s->strip_rows * s->depthwise.window.out_width * wide_stride(s); }
+static size_t strip_count(const nt_separable *s) { return s->strip_rows * s->depthwise.window.out_width * nt_separable_wide_stride(s); }
 
+static size_t product_count(const nt_separable *s) {
+    return s->project.strassen ? nt_strassen_scratch_count(s->project.strassen) : 0;
+}
+
+// In this order: the ring, the strip, the scratch of Strassen's method, that of the stem.
 size_t nt_separable_scratch_count(const nt_separable *s) {
-    const size_t product = s->project.strassen ? nt_strassen_scratch_count(s->project.strassen) : 0;
-    return ring_count(s) + strip_count(s) + product;
+    return ring_count(s) + strip_count(s) + product_count(s) + (s->stem ? nt_stem_scratch_count(s->stem) : 0);
 }
 
 size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes) {
@@ -46,35 +52,40 @@ static void run_pointwise(
     nt_activation_apply(a, y_element, pixels, p->outputs, y, y_stride);
 }
 
-// Expands input rows from..<to of an image into their places of the ring, in runs that do not wrap.
-static void expand_rows(const nt_separable *s, const float *image, float *ring, size_t from, size_t to) {
-    const size_t width = s->depthwise.window.in_width, wide = wide_stride(s), rows = ring_rows(s);
+// Brings rows from..<to of an image into their places of the ring, in runs that do not wrap.
+static void fill_ring(const nt_separable *s, const float *image, float *ring, size_t from, size_t to) {
+    const size_t width = s->depthwise.window.in_width, wide = nt_separable_wide_stride(s), rows = ring_rows(s);
     while (from < to) {
         const size_t slot = from % rows, count = smaller(to - from, rows - slot);
-        run_pointwise(
-            &s->expand, count * width, image + from * width * s->x_stride, s->x_stride, s->depthwise.kernel->element,
-            ring + slot * width * wide, wide, NULL, 0);
+        float *target = ring + slot * width * wide;
+        if (s->stem) {
+            nt_stem_rows(s->stem, image, target, ring + ring_count(s) + strip_count(s) + product_count(s), from, count);
+        } else {
+            run_pointwise(
+                &s->expand, count * width, image + from * width * s->x_stride, s->x_stride, s->depthwise.kernel->element, target,
+                wide, NULL, 0);
+        }
         from += count;
     }
 }
 
-// Output rows oy..<oy + count of one image, after its input rows before `*expanded` have been through the ring.
+// Output rows oy..<oy + count of one image, after its input rows before `*filled` have been through the ring.
 static void run_strip(
-    const nt_separable *s, const float *image, float *scratch, size_t oy, size_t count, size_t *expanded) {
+    const nt_separable *s, const float *image, float *scratch, size_t oy, size_t count, size_t *filled) {
     const nt_depthwise_image *d = &s->depthwise;
     const nt_window *w = &d->window;
-    const size_t wide = wide_stride(s), ring_height = ring_rows(s);
+    const size_t wide = nt_separable_wide_stride(s), ring_height = ring_rows(s);
     float *ring = scratch, *strip = scratch + ring_count(s);
-    const size_t x_stride = s->has_expansion ? wide : s->x_stride;
-    if (s->has_expansion) {
+    const size_t x_stride = has_ring(s) ? wide : s->x_stride;
+    if (has_ring(s)) {
         const ptrdiff_t top = (ptrdiff_t)(oy * w->stride_y) - (ptrdiff_t)w->pad_top;
         const ptrdiff_t bottom = top + (ptrdiff_t)((count - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1);
         const size_t first = top < 0 ? 0 : (size_t)top;
         const size_t last = bottom < 0 ? 0 : smaller((size_t)bottom, w->in_height);
-        if (*expanded < first) *expanded = first;
-        if (*expanded < last) {
-            expand_rows(s, image, ring, *expanded, last);
-            *expanded = last;
+        if (*filled < first) *filled = first;
+        if (*filled < last) {
+            fill_ring(s, image, ring, *filled, last);
+            *filled = last;
         }
     }
     const float *rows[NT_DEPTHWISE_MAX_HEIGHT];
@@ -83,8 +94,8 @@ static void run_strip(
         nt_window_taps(oy + r, w->stride_y, w->pad_top, w->dilation_y, w->kernel_height, w->in_height, &first, &last);
         for (size_t ky = first; ky < last; ky++) {
             const size_t iy = (oy + r) * w->stride_y + ky * w->dilation_y - w->pad_top;
-            rows[ky - first] = s->has_expansion ? ring + iy % ring_height * w->in_width * wide
-                                                : image + iy * w->in_width * s->x_stride;
+            rows[ky - first] =
+                has_ring(s) ? ring + iy % ring_height * w->in_width * wide : image + iy * w->in_width * s->x_stride;
         }
         nt_depthwise_image_row(d, rows, first, last, x_stride, strip + r * w->out_width * wide, wide);
     }
@@ -99,29 +110,30 @@ static void project_strip(
     residual = residual ? residual + pixel * s->residual_stride : NULL;
     if (strassen) {
         nt_strassen_run(
-            strassen, &s->project.activation, count, strip, wide_stride(s), y, s->y_stride, residual, s->residual_stride,
+            strassen, &s->project.activation, count, strip, nt_separable_wide_stride(s), y, s->y_stride, residual, s->residual_stride,
             scratch + ring_count(s) + strip_count(s), part, parts);
     } else {
         run_pointwise(
-            &s->project, count, strip, wide_stride(s), s->y_element, y, s->y_stride, residual, s->residual_stride);
+            &s->project, count, strip, nt_separable_wide_stride(s), s->y_element, y, s->y_stride, residual, s->residual_stride);
     }
 }
 
 void nt_separable_run(
     const nt_separable *s, const float *x, float *y, const float *residual, float *scratch, size_t part, size_t parts) {
     const nt_window *w = &s->depthwise.window;
+    const size_t image_slots = s->stem ? nt_stem_image_count(s->stem) : w->in_height * w->in_width * s->x_stride;
     // Without Strassen's method strips may begin at any row.
     const size_t unit = s->project.strassen ? s->strip_rows : 1, per_image = ceil_div(w->out_height, unit);
     const size_t total = s->depthwise.batch * per_image;
     const size_t columns = s->project.strassen ? nt_strassen_column_parts(s->project.strassen, total, parts) : 1;
     const size_t shares = parts / columns, end = total * (part / columns + 1) / shares;
-    size_t index = total * (part / columns) / shares, expanded = 0, last_image = (size_t)-1;
+    size_t index = total * (part / columns) / shares, filled = 0, last_image = (size_t)-1;
     while (index < end) {
         const size_t image = index / per_image, oy = index % per_image * unit;
-        if (image != last_image) expanded = 0;
+        if (image != last_image) filled = 0;
         last_image = image;
         const size_t left = smaller(w->out_height - oy, (end - index) * unit), count = smaller(s->strip_rows, left);
-        run_strip(s, x + image * w->in_height * w->in_width * s->x_stride, scratch, oy, count, &expanded);
+        run_strip(s, x + image * image_slots, scratch, oy, count, &filled);
         project_strip(
             s, (image * w->out_height + oy) * w->out_width, count * w->out_width, y, residual, scratch, part % columns, columns);
         index += ceil_div(count, unit);

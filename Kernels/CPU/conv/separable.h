@@ -1,11 +1,12 @@
-// Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it
-// (expand, depthwise, project: an inverted residual), N H W C, float32, bfloat16 or float16. Strides are counted in slots (element/element.h).
+// Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it: a pointwise
+// convolution (expand, depthwise, project: an inverted residual) or a network's first (stem.h). N H W C, float32, bfloat16 or float16;
+// strides are counted in slots (element/element.h).
 //
 // The image is computed in strips of output rows. What passes between the stages lives in a scratch that stays in cache:
 //
-//   x  --expand-->  ring: the last ring_rows rows of the wide image  --depthwise-->  strip: strip_rows rows  --project-->  y
+//   x  --expand or stem-->  ring: the last ring_rows rows of the wide image  --depthwise-->  strip: strip_rows rows  --project-->  y
 //
-// Without an expansion the depthwise stage reads x itself. Every element is computed by the same sums in the same order as
+// Without a stage before it the depthwise stage reads x itself. Every element is computed by the same sums in the same order as
 // by the three stages one after the other; shares (`part` of `parts`, output rows) differ in the expanded rows at their
 // border alone, which both compute. A projection by Strassen's method has a strip for its block: shares are whole strips then, and
 // where those are few also shares of columns, which all compute the strip.
@@ -14,6 +15,7 @@
 
 #include "../strassen/strassen.h"
 #include "depthwise_image.h"
+#include "stem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,12 +35,16 @@ typedef struct nt_pointwise {
 typedef struct nt_separable {
     int has_expansion;
     nt_pointwise expand;           ///< from x's channels to depthwise.channels
-    nt_depthwise_image depthwise;  ///< its batch and window; x_stride is x's when there is no expansion; y_stride unused
+    const nt_stem *stem;           ///< NULL, or what makes the ring from a planar x in place of expand; y_stride: nt_separable_wide_stride
+    nt_depthwise_image depthwise;  ///< its batch and window; x_stride is x's when no stage is before it; y_stride unused
     nt_pointwise project;
     size_t x_stride, y_stride, residual_stride;
     int y_element;                 ///< NT_ELEMENT_ of y and the residual; what lies between the stages is of the depthwise kernel's element
     size_t strip_rows;             ///< output rows computed at a time
 } nt_separable;
+
+/// Slots from pixel to pixel of what lies between the stages.
+size_t nt_separable_wide_stride(const nt_separable *s);
 
 /// Output rows of a strip so that the scratch takes about `cache_bytes`, at least one.
 size_t nt_separable_strip_rows(const nt_separable *s, size_t cache_bytes);

@@ -73,43 +73,63 @@ static void copy_strip(const nt_stem *s, const float *image, float *scratch, siz
     }
 }
 
+// Where each tap of an output row's first window begins.
+static void tap_pointers(const nt_stem *s, const float *scratch, size_t strip_rows, size_t row, const float **taps) {
+    const nt_window *w = &s->window;
+    const size_t width = row_slots(s), height = strip_input_rows(w, strip_rows);
+    for (size_t c = 0; c < s->channels; c++) {
+        for (size_t ky = 0; ky < w->kernel_height; ky++)
+            *taps++ = scratch + (c * height + row * w->stride_y + ky * w->dilation_y) * width;
+    }
+}
+
 // One output row: tiles of neighbouring pixels, whose windows step over the scratch rows.
 static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, size_t row, float *y) {
     const nt_window *w = &s->window;
     const nt_gemm_kernel *kernel = s->kernel;
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
     const size_t taps = s->channels * w->kernel_height;
-    const size_t width = row_slots(s), plane = strip_input_rows(w, strip_rows) * width;
     const int element = kernel->element, through_floats = element != s->y_element && element == NT_ELEMENT_FLOAT32;
     const size_t depth = nt_slots(element, w->kernel_width), step = nt_slots(element, w->stride_x);
     const nt_gemm_tile_fn *tiles = step <= 2 ? kernel->step_tiles[step - 1] : kernel->tiles;
-    const float *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
+    const float *begin[NT_STEM_MAX_TAPS], *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
     float values[maximum_rows * maximum_columns] __attribute__((aligned(64)));  // a tile on its way to slots of two
     nt_gemm_tile tile = {
         .a = a, .pitch = step <= 2 ? 1 : maximum_rows, .b = b, .taps = taps, .depth = depth,
-        .c_stride = through_floats ? maximum_columns : s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi,
+        .c_stride = s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi,
         .c_element = through_floats ? NT_ELEMENT_FLOAT32 : s->y_element};
-    for (size_t first = 0; first < w->out_width; first += mr) {
-        const size_t count = smaller(mr, w->out_width - first), pointers = step <= 2 ? 1 : count;
-        for (size_t t = 0; t < taps; t++) {
-            const float *p = scratch + t / w->kernel_height * plane
-                + (row * w->stride_y + t % w->kernel_height * w->dilation_y) * width + first * step;
-            for (size_t i = 0; i < pointers; i++) a[t * tile.pitch + i] = p + i * step;
-        }
-        for (size_t j = 0; j < s->outputs; j += nr) {
-            const size_t columns = smaller(nr, s->outputs - j), vectors = ceil_div(columns, lanes);
-            const float *panel = s->packed + nt_gemm_panel_offset(kernel, j / nr, taps, depth);
-            for (size_t t = 0; t < taps; t++) b[t] = panel + t * depth * vectors * lanes;
-            tile.bias = s->bias + j;
-            tile.scale = panel + taps * depth * vectors * lanes;
-            tile.last_lanes = columns - (vectors - 1) * lanes;
+    tap_pointers(s, scratch, strip_rows, row, begin);
+    for (size_t j = 0; j < s->outputs; j += nr) {
+        const size_t columns = smaller(nr, s->outputs - j), vectors = ceil_div(columns, lanes);
+        const float *panel = s->packed + nt_gemm_panel_offset(kernel, j / nr, taps, depth);
+        for (size_t t = 0; t < taps; t++) b[t] = panel + t * depth * vectors * lanes;
+        tile.bias = s->bias + j;
+        tile.scale = panel + taps * depth * vectors * lanes;
+        tile.last_lanes = columns - (vectors - 1) * lanes;
+        if (through_floats) tile.c_stride = columns;
+        const int dense = columns == s->outputs && 2 * s->y_stride == columns;
+        for (size_t first = 0; first < w->out_width; first += mr) {
+            const size_t count = smaller(mr, w->out_width - first), pointers = step <= 2 ? 1 : count;
+            for (size_t t = 0; t < taps; t++) {
+                for (size_t i = 0; i < pointers; i++) a[t * tile.pitch + i] = begin[t] + (first + i) * step;
+            }
             float *target = y + first * s->y_stride + nt_slots(s->y_element, j);
             tile.c = through_floats ? values : target;
             tiles[(count - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
             nt_activation_apply(&s->activation, tile.c_element, count, columns, tile.c, tile.c_stride);
             if (!through_floats) continue;
-            for (size_t i = 0; i < count; i++) nt_row_to_pairs(s->y_element, columns, values + i * maximum_columns, target + i * s->y_stride);
+            for (size_t i = 0; i < (dense ? 1 : count); i++)
+                nt_row_to_pairs(s->y_element, dense ? count * columns : columns, values + i * columns, target + i * s->y_stride);
         }
+    }
+}
+
+void nt_stem_rows(const nt_stem *s, const float *image, float *y, float *scratch, size_t oy, size_t count) {
+    const size_t row_slots = s->window.out_width * s->y_stride;
+    for (size_t done = 0; done < count; done += s->strip_rows) {
+        const size_t rows = smaller(s->strip_rows, count - done);
+        copy_strip(s, image, scratch, oy + done, rows);
+        for (size_t row = 0; row < rows; row++) run_row(s, scratch, rows, row, y + (done + row) * row_slots);
     }
 }
 
@@ -118,11 +138,9 @@ void nt_stem_run(const nt_stem *s, const float *x, float *y, float *scratch, siz
     const size_t total = s->batch * w->out_height, end = total * (part + 1) / parts;
     size_t index = total * part / parts;
     while (index < end) {
-        const size_t image = index / w->out_height, oy = index % w->out_height;
-        const size_t rows = smaller(smaller(s->strip_rows, w->out_height - oy), end - index);
-        copy_strip(s, x + image * s->channels * w->in_height * w->in_width, scratch, oy, rows);
-        for (size_t row = 0; row < rows; row++)
-            run_row(s, scratch, rows, row, y + (index + row) * w->out_width * s->y_stride);
+        const size_t image = index / w->out_height, oy = index % w->out_height, rows = smaller(w->out_height - oy, end - index);
+        nt_stem_rows(
+            s, x + image * nt_stem_image_count(s), y + index * w->out_width * s->y_stride, scratch, oy, rows);
         index += rows;
     }
 }

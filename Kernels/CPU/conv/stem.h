@@ -36,6 +36,14 @@ size_t nt_stem_strip_rows(const nt_stem *stem, size_t cache_bytes);
 /// Slots of scratch that one share needs.
 size_t nt_stem_scratch_count(const nt_stem *stem);
 
+/// Floats of one input image.
+static inline size_t nt_stem_image_count(const nt_stem *stem) {
+    return stem->channels * stem->window.in_height * stem->window.in_width;
+}
+
+/// Computes output rows oy..<oy + count of one image; y is the first of these rows.
+void nt_stem_rows(const nt_stem *stem, const float *image, float *y, float *scratch, size_t oy, size_t count);
+
 /// Computes share `part` of `parts` of the output rows.
 void nt_stem_run(const nt_stem *stem, const float *x, float *y, float *scratch, size_t part, size_t parts);
 

@@ -8,6 +8,7 @@ enum { maximum_rows = 14, maximum_vectors = 4 };
 
 #if defined(NT_PAIRS)
 #define GEMM_FMA vfma_pairs
+#define GEMM_FMA_SPREAD vfma_pairs_spread
 
 // C and the residual in slots of two.
 VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
@@ -26,6 +27,7 @@ VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximu
 }
 #else
 #define GEMM_FMA vfma
+#define GEMM_FMA_SPREAD vfma_spread
 #endif
 
 VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
@@ -63,6 +65,22 @@ VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vect
 #if defined(NT_PARTIAL_SUMS)
 #include "gemm_partial.h"
 #else
+// One step along the depth: x[i] points to row i's number, b to the packed row. Where the sums and a packed row leave none of the 32
+// registers of 512 bits for a number of A, each multiply-add spreads it from memory.
+VINLINE void gemm_step(const float *const *x, const float *b, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+    vf column[maximum_vectors];
+    NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
+    const int spreads = VL == 16 && rows * vectors + vectors >= 32;
+    NT_UNROLL for (int i = 0; i < rows; i++) {
+        if (spreads) {
+            NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA_SPREAD(x[i], column[j], acc[i][j]);
+        } else {
+            const vf number = vset1(*x[i]);
+            NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA(number, column[j], acc[i][j]);
+        }
+    }
+}
+
 VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors) {
     gemm_prefetch(t, rows, vectors);
     vf acc[maximum_rows][maximum_vectors];
@@ -75,14 +93,10 @@ VINLINE void gemm_tile(const nt_gemm_tile *t, const int rows, const int vectors)
         const float *a[maximum_rows];
         NT_UNROLL for (int i = 0; i < rows; i++) a[i] = t->a[tap * t->pitch + (size_t)i];
         const float *b = t->b[tap];
-        for (size_t k = 0; k < depth; k++) {
-            vf column[maximum_vectors];
-            NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
-            b += vectors * VL;
-            NT_UNROLL for (int i = 0; i < rows; i++) {
-                const vf x = vset1(a[i][k]);
-                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA(x, column[j], acc[i][j]);
-            }
+        for (size_t k = 0; k < depth; k++, b += vectors * VL) {
+            const float *x[maximum_rows];
+            NT_UNROLL for (int i = 0; i < rows; i++) x[i] = a[i] + k;
+            gemm_step(x, b, acc, rows, vectors);
         }
     }
     gemm_store(t, acc, rows, vectors);
@@ -98,13 +112,10 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
     const size_t depth = t->depth, taps = t->taps;
     for (size_t tap = 0; tap < taps; tap++) {
         const float *a = t->a[tap], *b = t->b[tap];
-        for (size_t k = 0; k < depth; k++, a++, b += vectors * VL) {
-            vf column[maximum_vectors];
-            NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
-            NT_UNROLL for (int i = 0; i < rows; i++) {
-                const vf x = vset1(a[i * step]);
-                NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA(x, column[j], acc[i][j]);
-            }
+        for (size_t k = 0; k < depth; k++, b += vectors * VL) {
+            const float *x[maximum_rows];
+            NT_UNROLL for (int i = 0; i < rows; i++) x[i] = a + k + i * step;
+            gemm_step(x, b, acc, rows, vectors);
         }
     }
     gemm_store(t, acc, rows, vectors);

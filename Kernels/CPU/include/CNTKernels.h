@@ -9,6 +9,7 @@
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
 #include "../conv/stem.h"
+#include "../conv/stem_pool.h"
 #include "../depthwise/depthwise.h"
 #include "../element/conversion.h"
 #include "../elementwise/elementwise.h"

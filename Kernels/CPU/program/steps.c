@@ -3,7 +3,7 @@
 #include "../element/conversion.h"
 #include "../conv/pool_image.h"
 #include "../conv/separable.h"
-#include "../conv/stem.h"
+#include "../conv/stem_pool.h"
 #include "../strassen/strassen.h"
 #include "../tensor/tensor.h"
 #include "../winograd/winograd.h"
@@ -39,6 +39,11 @@ int nt_step_separable(const nt_step_call *call) {
 
 int nt_step_stem(const nt_step_call *call) {
     nt_stem_run(call->parameters, X, Y, call->scratch, SHARE);
+    return 0;
+}
+
+int nt_step_stem_pool(const nt_step_call *call) {
+    nt_stem_pool_run(call->parameters, X, Y, call->scratch, SHARE);
     return 0;
 }
 

@@ -15,6 +15,7 @@ int nt_step_strassen(const nt_step_call *call);       ///< nt_strassen_conv: x, 
 int nt_step_depthwise(const nt_step_call *call);      ///< nt_depthwise_image: x -> y
 int nt_step_separable(const nt_step_call *call);      ///< nt_separable: x, residual or none -> y; scratch
 int nt_step_stem(const nt_step_call *call);           ///< nt_stem: x -> y; scratch
+int nt_step_stem_pool(const nt_step_call *call);      ///< nt_stem_pool: x -> y; scratch
 int nt_step_pool(const nt_step_call *call);           ///< nt_pool_image: x -> y
 int nt_step_pool_sum(const nt_step_call *call);       ///< nt_pool_sum_image: x -> y
 int nt_step_copy(const nt_step_call *call);           ///< nt_copy: x -> y

@@ -23,6 +23,8 @@ VINLINE vf vload_n(const float *p, size_t n) { return _mm256_maskload_ps(p, vmas
 VINLINE void vstore_n(float *p, vf v, size_t n) { _mm256_maskstore_ps(p, vmask(n), v); }
 VINLINE vf vset1(float x) { return _mm256_set1_ps(x); }
 VINLINE vf vfma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+/// *a in all lanes, times b plus c.
+VINLINE vf vfma_spread(const float *a, vf b, vf c) { return vfma(vset1(*a), b, c); }
 /// max(a, b); b when either is NaN.
 VINLINE vf vmax(vf a, vf b) { return _mm256_max_ps(a, b); }
 /// min(a, b); b when either is NaN.

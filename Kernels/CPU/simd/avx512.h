@@ -37,6 +37,11 @@ VINLINE vf vload_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps(vmas
 VINLINE void vstore_n(float *p, vf v, size_t n) { _mm512_mask_storeu_ps(p, vmask(n), v); }
 VINLINE vf vset1(float x) { return _mm512_set1_ps(x); }
 VINLINE vf vfma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+/// *a in all lanes, times b plus c: one instruction, which takes no register for *a.
+VINLINE vf vfma_spread(const float *a, vf b, vf c) {
+    __asm__("vfmadd231ps %1%{1to16%}, %2, %0" : "+v"(c) : "m"(*a), "v"(b));
+    return c;
+}
 /// max(a, b); b when either is NaN.
 VINLINE vf vmax(vf a, vf b) { return _mm512_max_ps(a, b); }
 /// min(a, b); b when either is NaN.

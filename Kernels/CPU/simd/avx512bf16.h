@@ -5,6 +5,11 @@
 
 /// sum + x.low * y.low + x.high * y.high in each slot, in float32; subnormal bfloat16 count as zero.
 VINLINE vf vfma_pairs(vf x, vf y, vf sum) { return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)y); }
+/// The same with the slot at x in all lanes: one instruction, which takes no register for it.
+VINLINE vf vfma_pairs_spread(const float *x, vf y, vf sum) {
+    __asm__("vdpbf16ps %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(*x), "v"(y));
+    return sum;
+}
 /// The first n slots (0 to 8): numbers in channel order, zeros after them. Reads nothing past them.
 VINLINE vf load_pairs(const float *p, size_t n) {
     const __m256i halves = n == 8 ? _mm256_loadu_si256((const __m256i *)p) : _mm256_maskz_loadu_epi32((__mmask8)((1u << n) - 1u), p);

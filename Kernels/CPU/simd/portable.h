@@ -29,6 +29,8 @@ VINLINE void vstore_n(float *p, vf v, size_t n) {
 }
 VINLINE vf vset1(float x) { return (vf){x, x, x, x}; }
 VINLINE vf vfma(vf a, vf b, vf c) { return a * b + c; }
+/// *a in all lanes, times b plus c.
+VINLINE vf vfma_spread(const float *a, vf b, vf c) { return vfma(vset1(*a), b, c); }
 /// mask ? a : b, lane by lane; the lanes of mask are all ones or all zeros.
 VINLINE vf vselect(vi mask, vf a, vf b) { return (vf)(((vi)a & mask) | ((vi)b & ~mask)); }
 /// max(a, b); b when either is NaN.

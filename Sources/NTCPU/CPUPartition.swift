@@ -6,15 +6,17 @@ import NTTensor
 /// A partition made ready for the processor: C steps over numbered buffers. Immutable; each run uses a state of its own.
 final class CPUPartition: CompiledPartition, @unchecked Sendable {
     let steps: [StepDescription]
+    /// Bytes of packed weights that a run reads.
+    var weightByteCount: Int { store.packedByteCount }
     /// Floats of the arena that a state owns.
     let arenaCount: Int
     private let store: ParameterStore
-    private let pool: ThreadPool
-    private let program: nt_program
+    let pool: ThreadPool
+    let program: nt_program
     private let buffers: [PlannedBuffer]
     /// The buffers that are the caller's, each with the index of the input or output that it is.
-    private let inputBuffers: [(buffer: Int, index: Int)]
-    private let outputBuffers: [(buffer: Int, index: Int)]
+    let inputBuffers: [(buffer: Int, index: Int)]
+    let outputBuffers: [(buffer: Int, index: Int)]
     /// Offsets in the arena, for the buffers that lie there.
     private let arenaOffsets: [Int]
     private let scratchStride: Int
@@ -71,12 +73,14 @@ final class CPUPartition: CompiledPartition, @unchecked Sendable {
         state.program.seconds = profile == nil ? nil : state.seconds
         if profile != nil { state.seconds.update(repeating: 0, count: program.count) }
         let code = withUnsafePointer(to: program) { nt_program_run($0, &state.program, state.usesOneThread ? nil : pool.handle) }
-        guard code == 0 else {
-            let step = steps[min(state.program.failed_step, steps.count - 1)]
-            throw GraphError(
-                layer: step.layers.first, "\(step.operators.first ?? "operator"): an index lies outside the extent it picks from")
-        }
+        guard code == 0 else { throw failure(step: state.program.failed_step) }
         guard let profile else { return }
         for index in 0..<program.count { profile.add(state.seconds[index], toStep: index) }
+    }
+
+    /// What a step's code says.
+    func failure(step index: Int) -> GraphError {
+        let step = steps[min(index, steps.count - 1)]
+        return GraphError(layer: step.layers.first, "\(step.operators.first ?? "operator"): an index lies outside the extent it picks from")
     }
 }

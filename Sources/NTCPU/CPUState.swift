@@ -21,7 +21,7 @@ final class CPUState: PartitionState {
         seconds = .allocate(capacity: max(1, stepCount))
         seconds.initialize(repeating: 0, count: max(1, stepCount))
         program = nt_program_state(
-            buffers: UnsafePointer(pointers), scratch: scratchBuffer.base.bindMemory(to: Float.self, capacity: max(1, scratchCount)),
+            buffers: pointers, scratch: scratchBuffer.base.bindMemory(to: Float.self, capacity: max(1, scratchCount)),
             scratch_stride: scratchStride, seconds: nil, failed_step: 0)
     }
 

@@ -12,6 +12,8 @@ final class ParameterStore: @unchecked Sendable {
     private var slab: TensorBuffer?
     private var slabCount = 0
     private var packedCount = 0
+    /// Bytes of everything that `packed` has given.
+    private(set) var packedByteCount = 0
     private var zeroCount = 0
     private var zeroPointer: UnsafePointer<Float>?
 
@@ -52,6 +54,7 @@ final class ParameterStore: @unchecked Sendable {
     func packed(
         _ constant: Tensor, recipe: String, byteCount: Int, by pack: (TensorReader, UnsafeMutableRawPointer) throws -> Void
     ) throws -> UnsafeRawPointer {
+        packedByteCount += byteCount
         if let stored = packedWeights?.stored(constant, recipe: recipe, byteCount: byteCount) { return stored }
         let buffer = try packedMemory(byteCount)
         try pack(TensorReader(constant), buffer.base)

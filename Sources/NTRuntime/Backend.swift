@@ -55,6 +55,13 @@ extension CompiledPartition {
     package func makeState(inputs: [HostMemory?], outputs: [HostMemory?]) throws -> any PartitionState { try makeState() }
 }
 
+/// A partition that can be run on many inputs at once.
+package protocol RepeatablePartition: CompiledPartition {
+    /// The partition for `count` elements, each input and output being so many of this partition's, one after another; results are those of this
+    /// partition to the bit. Nil when a partition compiled for so many elements is better.
+    func repeated(_ count: Int) -> (any CompiledPartition)?
+}
+
 /// What one run at a time owns: an arena, bindings, queues.
 package protocol PartitionState: AnyObject {
     /// Keeps runs on the caller's thread, where the backend has threads of its own to share them with. Results are the same.

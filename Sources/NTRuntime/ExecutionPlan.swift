@@ -72,6 +72,29 @@ package final class ExecutionPlan: Sendable {
         outputByteCounts = graph.types(graph.outputs).map(\.byteCount)
     }
 
+    /// A plan for `count` elements that runs another plan's partition on each, and shares its weights. `graph` is that plan's graph for so many elements,
+    /// whose inputs and outputs lead with their number. Nil when the other plan is of several partitions, or one plan for all elements is better.
+    package init?(_ single: ExecutionPlan, for count: Int, graph: Graph) {
+        guard single.isWhole, let partition = single.segments[0].compiled as? any RepeatablePartition,
+            ExecutionPlan.isRepeated(graph.types(graph.inputs), of: single.inputByteCounts, count),
+            ExecutionPlan.isRepeated(graph.types(graph.outputs), of: single.outputByteCounts, count), let compiled = partition.repeated(count)
+        else { return nil }
+        let segment = single.segments[0]
+        self.graph = graph
+        (backend, fallbacks, hostValues, isWhole) = (single.backend, [], [], true)
+        segments = [
+            Segment(compiled: compiled, inputs: segment.inputs, outputs: segment.outputs, backendName: segment.backendName)
+        ]
+        stagedInputs = ExecutionPlan.stagedInputs(graph, segments)
+        inputByteCounts = graph.types(graph.inputs).map(\.byteCount)
+        outputByteCounts = graph.types(graph.outputs).map(\.byteCount)
+    }
+
+    private static func isRepeated(_ types: [TensorType], of byteCounts: [Int], _ count: Int) -> Bool {
+        types.count == byteCounts.count
+            && zip(types, byteCounts).allSatisfy { type, bytes in type.shape.dims.first == count && type.byteCount == bytes * count }
+    }
+
     /// All steps in order, with the backend that runs each.
     package var steps: [(backend: String, step: StepDescription)] {
         segments.flatMap { segment in segment.compiled.steps.map { (segment.backendName, $0) } }

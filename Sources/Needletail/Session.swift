@@ -88,7 +88,21 @@ public final class Session: Sendable {
     /// The plan for these shapes, compiled on first use.
     package func plan(_ key: PlanKey) throws -> PlanEntry {
         if key == .standard { return defaultPlan }
-        return try plans.entry(for: key) { try Session.compile(key, model, backend, configuration) }
+        return try plans.entry(for: key) { try repeatedPlan(key) ?? Session.compile(key, model, backend, configuration) }
+    }
+
+    /// A plan that runs the plan for the default shapes on each element of a batch, where that is the better way.
+    private func repeatedPlan(_ key: PlanKey) throws -> PlanEntry? {
+        guard key.batch > 1, key.shapes.isEmpty, backend is CPUBackend else { return nil }
+        let graph = try Session.graph(key, model)
+        guard let plan = ExecutionPlan(defaultPlan.plan, for: key.batch, graph: graph) else { return nil }
+        return PlanEntry(plan, precision: configuration.precision)
+    }
+
+    private static func graph(_ key: PlanKey, _ model: Model) throws -> Graph {
+        try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
+            try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
+        }
     }
 
     /// The plan for the default shapes over the model's compiled form; nil when there is none for this backend, or it turns out to be damaged.
@@ -111,9 +125,7 @@ public final class Session: Sendable {
             try check(entry.plan, model, configuration)
             return entry
         }
-        let graph = try NeedletailError.wrapping(.unsupportedModel, context: model.name) {
-            try Passes.optimize(try model.asset.makeGraph(inputShapes: key.shapes, batch: key.batch))
-        }
+        let graph = try graph(key, model)
         let plan = try NeedletailError.wrapping(.executionFailed, context: model.name) {
             try ExecutionPlan(graph, backend: backend, options: CompileOptions(precision: configuration.precision.runtimePrecision))
         }

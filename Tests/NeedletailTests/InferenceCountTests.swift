@@ -65,7 +65,8 @@ final class InferenceCountTests: XCTestCase {
         XCTAssertEqual(found.count, 8)
         for (name, figures) in found {
             for kind in ["allocations", "frees", "locks", "waits", "foundation"] { XCTAssertEqual(figures[kind], 0, "\(name) \(kind)") }
-            XCTAssertLessThanOrEqual(figures["wakes"] ?? 9, 1, name)
+            // Three elements on two threads are two jobs: two whole elements, then one that both compute.
+            XCTAssertLessThanOrEqual(figures["wakes"] ?? 9, name.contains("threads2-batch3") ? 2 : 1, name)
             if name.contains("threads1") { XCTAssertEqual(figures["wakes"], 0, name) }
         }
     }

@@ -182,6 +182,46 @@ final class SessionTests: XCTestCase {
         XCTAssertEqual(plain["classLabelProbs"]?.dictionary?.count, 7)
     }
 
+    /// On the CPU a batch runs the plan of one element on each, to the bit, whatever the number of threads and elements; also several batches at once.
+    func testBatchesOnTheCPUAreSingleRuns() throws {
+        let model = try Model(contentsOf: emotion)
+        let inputs = try (0..<9).map { index -> [String: Needletail.Tensor] in
+            let elements = (0..<4096).map { Float(($0 * (index + 3) + index * 17) % 256) }
+            return ["image": try Needletail.Tensor(shape: [1, 1, 64, 64], elements: elements)]
+        }
+        @Sendable func bits(_ result: [String: FeatureValue]) -> [String: UInt32] {
+            var bits: [String: UInt32] = [:]
+            for (label, value) in result["classLabelProbs"]?.dictionary ?? [:] { bits["\(label)"] = Float(value).bitPattern }
+            return bits
+        }
+        for precision in [ComputePrecision.float32, .float32Winograd, .bfloat16] {
+            for threads in [1, 2, 3] {
+                let session = try Session(model, configuration: SessionConfiguration(backend: .cpu, threadCount: threads, precision: precision))
+                let expected = try inputs.map { bits(try session.run($0) as [String: FeatureValue]) }
+                XCTAssertEqual(expected[0].count, 7)
+                for count in [2, 3, 8, 9] {
+                    let plan = try session.plan(PlanKey(shapes: [:], batch: count)).plan
+                    XCTAssertTrue(plan.steps.allSatisfy { $0.step.output.hasPrefix("\(count) of ") })
+                    let together = try session.run(batch: Array(inputs.prefix(count))).map(bits)
+                    XCTAssertEqual(together, Array(expected.prefix(count)), "\(precision) on \(threads) threads")
+                }
+                let results = SharedResults()
+                DispatchQueue.concurrentPerform(iterations: 3) { _ in
+                    results.add((try? session.run(batch: inputs).map(bits)) ?? [])
+                }
+                XCTAssertEqual(results.all, [expected, expected, expected])
+            }
+        }
+    }
+
+    private final class SharedResults: @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [[[String: UInt32]]] = []
+
+        func add(_ value: [[String: UInt32]]) { lock.withLock { list.append(value) } }
+        var all: [[[String: UInt32]]] { lock.withLock { list } }
+    }
+
     func testBatchesGiveWhatSingleRunsGive() throws {
         for backend in [BackendChoice.cpu, .opencl] {
             let classifier = try ImageClassifier(contentsOf: mobileNet, configuration: SessionConfiguration(backend: backend))

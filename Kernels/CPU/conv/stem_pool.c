@@ -35,10 +35,9 @@ void nt_stem_pool_run(const nt_stem_pool *s, const float *x, float *y, float *sc
         size_t tap, tap_end;
         nt_window_taps(oy, w->stride_y, w->pad_top, w->dilation_y, w->kernel_height, w->in_height, &tap, &tap_end);
         if (tap < tap_end) {
-            const size_t top = oy * w->stride_y - w->pad_top;
+            const size_t start = oy * w->stride_y, last = start + (tap_end - 1) * w->dilation_y + 1 - w->pad_top;
             fill_ring(
-                s, x + image * nt_stem_image_count(&s->stem), scratch, top + tap * w->dilation_y,
-                top + (tap_end - 1) * w->dilation_y + 1, &filled);
+                s, x + image * nt_stem_image_count(&s->stem), scratch, start < w->pad_top ? 0 : start - w->pad_top, last, &filled);
         }
         nt_pool_image_row(&s->pool, scratch, ring_rows(s), oy, y + index * w->out_width * s->pool.y_stride);
     }

@@ -86,3 +86,41 @@ int nt_program_run(const nt_program *program, nt_program_state *state, nt_thread
     state->failed_step = atomic_load(&run.failed_step);
     return atomic_load(&run.code);
 }
+
+typedef struct images_run {
+    const nt_program *program;
+    nt_program_state *states;
+    const nt_image_buffer *buffers;
+    size_t buffer_count, count;
+    _Alignas(64) _Atomic size_t next;
+    _Atomic int code;
+    _Atomic size_t failed_step;
+} images_run;
+
+// Takes images until there are no more.
+static void run_images(void *context, size_t thread, size_t threads) {
+    (void)threads;
+    images_run *run = context;
+    nt_program_state *state = &run->states[thread];
+    for (;;) {
+        const size_t image = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
+        if (image >= run->count) return;
+        for (size_t i = 0; i < run->buffer_count; i++)
+            state->buffers[run->buffers[i].buffer] = run->buffers[i].memory + image * run->buffers[i].stride;
+        const int code = nt_program_run(run->program, state, NULL);
+        if (!code) continue;
+        int none = 0;
+        if (atomic_compare_exchange_strong(&run->code, &none, code)) atomic_store(&run->failed_step, state->failed_step);
+        return;
+    }
+}
+
+int nt_program_run_images(
+    const nt_program *program, nt_program_state *states, const nt_image_buffer *buffers, size_t buffer_count, size_t count,
+    nt_thread_pool *pool) {
+    images_run run = {.program = program, .states = states, .buffers = buffers, .buffer_count = buffer_count, .count = count};
+    const size_t threads = nt_thread_pool_threads(pool) < count ? nt_thread_pool_threads(pool) : count;
+    if (threads < 2 || !nt_thread_pool_run(pool, threads, run_images, &run)) run_images(&run, 0, 1);
+    states[0].failed_step = atomic_load(&run.failed_step);
+    return atomic_load(&run.code);
+}

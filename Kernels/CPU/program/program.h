@@ -49,7 +49,7 @@ typedef struct nt_program {
 
 /// What one run at a time needs.
 typedef struct nt_program_state {
-    float *const *buffers;
+    float **buffers;
     float *scratch;               ///< threads * scratch_stride floats
     size_t scratch_stride;
     double *seconds;              ///< NULL, or one place a step, to which its time is added
@@ -59,6 +59,20 @@ typedef struct nt_program_state {
 /// Runs all steps, on `pool` when it is free and on the caller's thread alone otherwise.
 /// Returns 0, or the code of the first step that gave one, and that step in `failed_step`; the steps after it are not run.
 int nt_program_run(const nt_program *program, nt_program_state *state, nt_thread_pool *pool);
+
+/// A buffer that is the caller's: for image i, memory + i * stride.
+typedef struct nt_image_buffer {
+    int buffer;
+    float *memory;
+    size_t stride;                ///< floats
+} nt_image_buffer;
+
+/// Runs a program of one image on images 0..<count, each on one thread and from beginning to end, so that what it computes stays in that
+/// thread's caches. `states` has one for each thread of `pool`; when the pool is not free the caller's thread runs all images with the first.
+/// Returns 0, or the code of a step that gave one, and that step in the first state's `failed_step`.
+int nt_program_run_images(
+    const nt_program *program, nt_program_state *states, const nt_image_buffer *buffers, size_t buffer_count, size_t count,
+    nt_thread_pool *pool);
 
 #ifdef __cplusplus
 }

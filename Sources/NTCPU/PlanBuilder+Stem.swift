@@ -47,7 +47,8 @@ extension PlanBuilder {
         let (stem, cycles) = try stem(op, node, stride: target.pixelStride, element: target.element)
         append(
             nt_step_stem, store.keep(stem), inputs: [source], outputs: [target],
-            parts: parts(work: cycles, grain: Int(Self.shareCycles), limit: y[0] * y[2]), scratchCount: withUnsafePointer(to: stem, nt_stem_scratch_count),
+            parts: parts(work: cycles, grain: Int(Self.shareCycles), limit: y[0] * y[2]),
+            scratchCount: withUnsafePointer(to: stem, nt_stem_scratch_count),
             description: describe([node], kernel: "stem \(stem.window.kernel_height)x\(stem.window.kernel_width) " + stem.kernelName))
     }
 

@@ -2,8 +2,8 @@
 package enum Precision: String, Sendable, Hashable, CaseIterable {
     /// float32 throughout, every sum of products as it stands: the default.
     case float32
-    /// float32 with fewer multiplications where they can be had: 3 x 3 convolutions by Winograd's method, some 1e-5 of a layer's largest value
-    /// away from plain sums. Backends without it compute float32.
+    /// float32 with fewer multiplications where they can be had: 3 x 3 convolutions by Winograd's method, wide 1 x 1 ones by Strassen's, some
+    /// 1e-5 of a layer's largest value away from plain sums. Backends without them compute float32.
     case float32Winograd = "float32-winograd"
     /// Half precision for activations and weights where the device has it; sums in float32, of up to 64 products in half precision on the CPU.
     case float16

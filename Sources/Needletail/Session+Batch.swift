@@ -15,7 +15,8 @@ extension Session {
     /// Runs the model once for each element of `batch` and returns the outputs in order.
     ///
     /// Elements whose inputs all have the default shapes run together, up to `maximumBatchCount` at a time, when the model's inputs and
-    /// outputs can carry a leading N; others run one by one. Results are those of single runs, within float32 rounding.
+    /// outputs can carry a leading N; others run one by one. On the CPU each thread takes an element through the plan of single runs, and results
+    /// are those of single runs to the bit, except for networks with many weights for their arithmetic; there, and on devices, they are within rounding.
     public func run(batch: [[String: Tensor]]) throws -> [[String: FeatureValue]] {
         var results: [[String: FeatureValue]] = []
         results.reserveCapacity(batch.count)

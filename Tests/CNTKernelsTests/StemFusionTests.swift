@@ -88,7 +88,8 @@ final class StemFusionTests: XCTestCase {
                 for part in 0..<parts { nt_stem_pool_run(&fused, stem.image.start, y.start, scratch.start, part, parts) }
                 XCTAssertTrue(y.isIntact && scratch.isIntact)
                 XCTAssertTrue(
-                    y.values.map(\.bitPattern) == expected.values.map(\.bitPattern), "\(window) \(pooled) \(outputs) parts \(parts) element \(element)")
+                    y.values.map(\.bitPattern) == expected.values.map(\.bitPattern),
+                    "\(window) \(pooled) \(outputs) parts \(parts) element \(element)")
             }
         }
     }

@@ -118,7 +118,8 @@ extension PlanBuilder {
     // MARK: Depthwise
 
     mutating func emitDepthwise(_ op: Convolution, _ node: Node) throws {
-        let inPairs = usesPairs && (reserved[node.outputs[0]]?.layout.isPairs ?? true)
+        let isWide = shape(node.inputs[0])[1] > Self.narrowChannels
+        let inPairs = usesPairs && (reserved[node.outputs[0]]?.layout.isPairs ?? isWide)
         let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
         let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
         let image = try depthwiseImage(op, node, xStride: source.pixelStride, yStride: target.pixelStride, inPairs: inPairs)

@@ -8,10 +8,25 @@ extension PlanBuilder {
     /// The most taps of a convolution in pairs: with more, sums would pass through memory and be rounded on the way.
     static let maximumPairTaps = 64
 
+    /// In pairs so many channels fill half a vector. What reads and writes no more computes in float32, which is no slower there.
+    static let narrowChannels = 16
+
     /// Whether a convolution that is not depthwise computes in pairs. Groups must begin and end at whole slots.
     func multipliesPairs(_ op: Convolution, _ w: Shape) -> Bool {
-        usesPairs && w[2] * w[3] <= Self.maximumPairTaps
+        usesPairs && w[2] * w[3] <= Self.maximumPairTaps && max(w[0], w[1] * op.groups) > Self.narrowChannels
             && (op.groups == 1 || (w[1] % 2 == 0 && (w[0] / op.groups) % 2 == 0))
+    }
+
+    /// Whether a fused chain computes in pairs.
+    func usesPairs(_ chain: SeparableChain) -> Bool {
+        usesPairs && max(shape(graph.nodes[chain.depthwise].inputs[0])[1], shape(graph.nodes[chain.project].outputs[0])[1]) > Self.narrowChannels
+    }
+
+    /// Whether a convolution computes in pairs, alone or in its chain.
+    private func computesPairs(_ index: Int, _ op: Convolution) -> Bool {
+        let (x, w) = (shape(graph.nodes[index].inputs[0]), shape(graph.nodes[index].inputs[1]))
+        if let last = chainOfNode[index], let chain = chains[last] { return usesPairs(chain) }
+        return Self.isDepthwise(op, x, w) ? usesPairs && x[1] > Self.narrowChannels : multipliesPairs(op, w)
     }
 
     /// Whether a node can read this input of its in pairs.
@@ -19,10 +34,9 @@ extension PlanBuilder {
         let node = graph.nodes[index]
         switch node.op {
         case let op as Convolution:
-            let w = shape(node.inputs[1])
             let isImage = node.inputs[0] == id || op.residualIndex.map { node.inputs[$0] == id } ?? false
-            return isImage && (Self.isDepthwise(op, shape(node.inputs[0]), w) || multipliesPairs(op, w))
-        case is Pool: return true
+            return isImage && computesPairs(index, op)
+        case is Pool: return shape(id)[1] > Self.narrowChannels
         case let op as Reduce: return op.function == .mean || op.function == .sum
         case is Concat: return reserved[node.outputs[0]]?.layout.isPairs ?? false
         default: return false
@@ -47,10 +61,8 @@ extension PlanBuilder {
         guard usesPairs, let producer = producers[id.index] else { return false }
         let node = graph.nodes[producer]
         switch node.op {
-        case let op as Convolution:
-            let (x, w) = (shape(node.inputs[0]), shape(node.inputs[1]))
-            return Self.isDepthwise(op, x, w) || multipliesPairs(op, w)
-        case is Pool: return true
+        case let op as Convolution: return computesPairs(producer, op)
+        case is Pool: return shape(id)[1] > Self.narrowChannels
         case is Concat: return beginAtSlots(node)
         default: return false
         }

@@ -36,6 +36,7 @@ extension PlanBuilder {
             chains[index] = chain
             absorbed.insert(depthwise)
             if let before = chain.expand ?? chain.stem { absorbed.insert(before) }
+            for node in [chain.expand ?? chain.stem, depthwise, index].compactMap({ $0 }) { chainOfNode[node] = index }
         }
     }
 
@@ -62,7 +63,7 @@ extension PlanBuilder {
         return y[0] * y[2] * y[3] >= Self.fusedPixels || threads == 1
     }
 
-    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int) throws -> nt_pointwise {
+    private func pointwise(_ node: Node, _ op: Convolution, pixels: Int, element: Int32) throws -> nt_pointwise {
         let w = shape(node.inputs[1])
         var stage = nt_pointwise()
         (stage.channels, stage.outputs) = (nt_slots(element, w[1]), w[0])
@@ -84,18 +85,20 @@ extension PlanBuilder {
         guard let depthwise = middle.op as? Convolution, let project = last.op as? Convolution else { return }
         let first = (chain.expand ?? chain.stem).map { graph.nodes[$0] }
         let input = (first ?? middle).inputs[0]
-        let source = try chain.stem != nil ? asRowMajor(input) : usesPairs ? asPairs(input) : asPixels(input)
-        let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: usesPairs)
+        let inPairs = usesPairs(chain)
+        let element = inPairs ? element : Int32(NT_ELEMENT_FLOAT32)
+        let source = try chain.stem != nil ? asRowMajor(input) : inPairs ? asPairs(input) : asPixels(input)
+        let (residual, target) = try convolutionTarget(project, last, from: input, inPairs: inPairs)
         let (x, y) = (shape(middle.inputs[0]), shape(last.outputs[0]))
         var fused = nt_separable()
         fused.x_stride = chain.stem == nil ? source.pixelStride : 0
-        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: fused.x_stride, yStride: 0, inPairs: usesPairs)
+        fused.depthwise = try depthwiseImage(depthwise, middle, xStride: fused.x_stride, yStride: 0, inPairs: inPairs)
         if let first, let op = first.op as? Convolution {
             if chain.stem != nil {
                 fused.stem = store.keep(try stem(op, first, stride: nt_separable_wide_stride(&fused), element: element).sizes)
             } else {
                 fused.has_expansion = 1
-                fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3])
+                fused.expand = try pointwise(first, op, pixels: x[0] * x[2] * x[3], element: element)
             }
         }
         let w = shape(last.inputs[1])
@@ -106,7 +109,7 @@ extension PlanBuilder {
             fused.project.activation = activation(project.activation)
             fused.project.strassen = store.keep(try packedStrassen(strassen.sizes, project, last))
         } else {
-            fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3])
+            fused.project = try pointwise(last, project, pixels: y[0] * y[2] * y[3], element: element)
         }
         fused.y_element = target.element
         fused.y_stride = target.pixelStride

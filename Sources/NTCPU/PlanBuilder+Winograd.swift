@@ -12,8 +12,11 @@ extension PlanBuilder {
     /// The step's sizes when the method is to be used.
     func winograd(_ op: Convolution, _ node: Node, _ x: Shape, _ w: Shape, _ y: Shape) -> nt_winograd? {
         guard usesWinograd, op.groups == 1, w[2] == 3, w[3] == 3, op.strides == .one, op.dilations == .one,
-            w[1] <= Self.maximumWinogradChannels, !usesPairs || wantsPairs(node.outputs[0])
+            w[1] <= Self.maximumWinogradChannels
         else { return nil }
+        let inPairs = multipliesPairs(op, w)
+        let element = inPairs ? element : Int32(NT_ELEMENT_FLOAT32)
+        guard !inPairs || wantsPairs(node.outputs[0]) else { return nil }
         var step = nt_winograd()
         step.window = Self.window(op, x, w, y)
         (step.batch, step.channels, step.outputs) = (x[0], w[1], w[0])
@@ -30,8 +33,9 @@ extension PlanBuilder {
 
     mutating func emitWinograd(_ sizes: nt_winograd, _ op: Convolution, _ node: Node) throws {
         var step = sizes
-        let source = usesPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
-        let (residual, target) = try convolutionTarget(op, node, from: node.inputs[0], inPairs: usesPairs)
+        let inPairs = multipliesPairs(op, shape(node.inputs[1]))
+        let source = inPairs ? try asPairs(node.inputs[0]) : try asPixels(node.inputs[0])
+        let (residual, target) = try convolutionTarget(op, node, from: node.inputs[0], inPairs: inPairs)
         (step.x_stride, step.y_stride, step.residual_stride) = (source.pixelStride, target.pixelStride, residual?.pixelStride ?? 0)
         let count = nt_winograd_packed_count(step.gemm, step.channels, step.outputs)
         let (gemm, channels, outputs) = (step.gemm, step.channels, step.outputs)

@@ -42,6 +42,8 @@ struct PlanBuilder {
     var absorbed: Set<Int> = []
     /// Per last node of a fused chain: the nodes it computes, in order.
     var chains: [Int: SeparableChain] = [:]
+    /// Per node of a fused chain: the chain's last.
+    var chainOfNode: [Int: Int] = [:]
     /// Per pool that is computed with the network's first convolution: that convolution.
     var pooledStems: [Int: Int] = [:]
 

@@ -17,7 +17,7 @@ final class StemFusionTests: XCTestCase {
         init(_ window: nt_window, outputs: Int, stride: Int, element: Int32, isa: UInt32) {
             var random = KernelNumbers(seed: outputs)
             let (rows, width) = (StemFusionTests.channels * window.kernel_height, window.kernel_width)
-            let multiplied = element == NT_ELEMENT_BFLOAT16 && window.stride_x == 2 ? element : Int32(NT_ELEMENT_FLOAT32)
+            let multiplied = window.stride_x == 2 ? element : Int32(NT_ELEMENT_FLOAT32)
             let kernel = nt_gemm_choose_element(multiplied, 200, outputs, rows * nt_slots(multiplied, width), isa)!
             let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, width))
             let weights = (0..<(outputs * rows * width)).map { _ in random.unit() }
@@ -43,10 +43,8 @@ final class StemFusionTests: XCTestCase {
     }
 
     private static func eachElement(_ body: (Int32, UInt32) -> Void) {
-        for isa in ceilings {
-            body(Int32(NT_ELEMENT_FLOAT32), isa)
-            if nt_pool_choose_bfloat16(isa) != nil { body(Int32(NT_ELEMENT_BFLOAT16), isa) }
-        }
+        for isa in ceilings { body(Int32(NT_ELEMENT_FLOAT32), isa) }
+        for element in PairKernelTests.elements { body(element, pairISA) }
     }
 
     private static let windows: [nt_window] = [
@@ -72,12 +70,12 @@ final class StemFusionTests: XCTestCase {
     private func checkPool(_ window: nt_window, _ pooled: nt_window, _ outputs: Int, _ element: Int32, _ isa: UInt32) {
         let stride = nt_slots(element, outputs) + 1
         let stem = Stem(window, outputs: outputs, stride: stride, element: element, isa: isa)
-        let isPairs = element == NT_ELEMENT_BFLOAT16
+        let isPairs = element != NT_ELEMENT_FLOAT32
         for function in [NT_POOL_MAXIMUM, NT_POOL_AVERAGE] {
             var pool = nt_pool_image(
                 window: pooled, batch: Self.batch, channels: outputs, x_stride: stride, y_stride: stride,
-                kernel: isPairs ? nt_pool_choose_bfloat16(isa) : nt_pool_choose(isa), function: Int32(function), counts_padding: 0, pad_bottom: 0,
-                pad_right: 0)
+                kernel: isPairs ? nt_pool_choose_element(element, isa) : nt_pool_choose(isa), function: Int32(function), counts_padding: 0,
+                pad_bottom: 0, pad_right: 0)
             let count = Self.batch * pooled.out_height * pooled.out_width * stride
             let expected = KernelMemory(count) { _ in 0 }
             nt_pool_image_run(&pool, stem.run().start, expected.start, 0, 1)
@@ -109,7 +107,7 @@ final class StemFusionTests: XCTestCase {
         let depthwiseWindow = ConvolutionKernelTests.Geometry(
             window.out_height, window.out_width, kernel: (3, 3), stride: stride, dilation: 1, pad: 1
         ).window
-        let depthwiseKernel = element == NT_ELEMENT_BFLOAT16 ? nt_depthwise_choose_bfloat16(isa)! : nt_depthwise_choose(wide, isa)!
+        let depthwiseKernel = element != NT_ELEMENT_FLOAT32 ? nt_depthwise_choose_pairs(element, isa)! : nt_depthwise_choose(wide, isa)!
         let weights = KernelMemory(nt_depthwise_padded(wide) * 9)
         let bias = KernelMemory(nt_depthwise_padded(wide))
         nt_depthwise_pack(depthwiseKernel, wide, 9, (0..<(wide * 9)).map { _ in random.unit() }, weights.start)

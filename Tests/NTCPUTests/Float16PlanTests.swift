@@ -100,14 +100,14 @@ final class Float16PlanTests: XCTestCase {
     func testOverflowIsFound() throws {
         var random = TestRandom(name: "overflow")
         var builder = GraphBuilder(name: "overflow")
-        let x = builder.input("x", .float32([1, 16, 8, 8]))
+        let x = builder.input("x", .float32([1, 24, 8, 8]))
         func layer(_ input: ValueID, _ scale: Float, _ name: String) throws -> ValueID {
-            let w = try builder.constant(try random.tensor([16, 16, 1, 1], .uniform((0.5 * scale)...scale)))
+            let w = try builder.constant(try random.tensor([24, 24, 1, 1], .uniform((0.5 * scale)...scale)))
             return try builder.add(Convolution(), input, w, layer: name)
         }
         let large = try layer(try layer(x, 0.1, "fine"), 5000, "large")
         try builder.output(try layer(large, 1e-5, "after"), name: "y")
-        let inputs = [try random.tensor([1, 16, 8, 8], .uniform(1...2))]
+        let inputs = [try random.tensor([1, 24, 8, 8], .uniform(1...2))]
         XCTAssertFalse(try difference(builder.graph, inputs, options).isFinite)
         let check = try SelfCheck(builder.graph, tested: backend, options: options, trusted: ReferenceBackend())
         let report = try withExtendedLifetime(inputs) { try check.run(inputs.map(\.bytes), tolerance: 0.15) }

@@ -109,6 +109,9 @@ let tests: [Target] = [
 
 /// `NEEDLETAIL_TESTS=CNTKernelsTests,NTCPUTests` in the environment leaves the other test modules out; `Scripts/sanitize` builds few of them.
 let wantedTests = Context.environment["NEEDLETAIL_TESTS"].map { Set($0.split(separator: ",").map(String.init)) }
+if let unknown = wantedTests?.first(where: { name in !tests.contains { $0.type == .test && $0.name == name } }) {
+    fatalError("NEEDLETAIL_TESTS: expected test modules of this package, apart by commas, found '\(unknown)'")
+}
 let chosenTests = tests.filter { $0.type != .test || wantedTests?.contains($0.name) ?? true }
 
 let package = Package(

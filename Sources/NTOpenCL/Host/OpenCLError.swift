@@ -25,8 +25,7 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .noDevice(let reason): "no OpenCL device: \(reason)"
         case .noSuchDevice(let index, let devices):
-            "OpenCL device \(index) does not exist; there \(devices.count == 1 ? "is" : "are") "
-                + devices.enumerated().map { "\($0): \($1)" }.joined(separator: "; ")
+            "OpenCL device \(index) does not exist; expected " + devices.enumerated().map { "\($0) for \($1)" }.joined(separator: ", ")
         case .notAvailable(let device): "the OpenCL device '\(device)' is not available: another program holds it, or its driver has stopped it"
         case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(condition.advice)"
         case .build(let program, let options, let code, let log):

@@ -118,13 +118,18 @@ extension PlanBuilder {
         let kernel = strassen?.sizes.gemm ?? fused.project.kernel
         let cycles = nt_gemm_cost(kernel, y[0] * y[2] * y[3], fused.project.outputs, fused.project.channels)
         let name = (strassen == nil ? "" : "strassen ") + (kernel.map { String(cString: $0.pointee.name) } ?? "")
+        var description = describe(
+            [first, middle, last].compactMap { $0 },
+            kernel: (chain.stem != nil ? "stem+depthwise+pointwise " : first == nil ? "depthwise+pointwise " : "expand+depthwise+project ")
+                + name)
+        if strassen != nil {
+            // The last stage alone.
+            let flops = last.op.flops(inputs: graph.types(last.inputs), outputs: graph.types(last.outputs))
+            description.performedFlops -= Int(Double(flops) * (1 - Self.strassenShare))
+        }
         append(
             nt_step_separable, store.keep(fused), inputs: [source, residual], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: y[0] * y[2]),
-            scratchCount: nt_separable_scratch_count(&fused),
-            description: describe(
-                [first, middle, last].compactMap { $0 },
-                kernel: (chain.stem != nil ? "stem+depthwise+pointwise " : first == nil ? "depthwise+pointwise " : "expand+depthwise+project ")
-                    + name))
+            scratchCount: nt_separable_scratch_count(&fused), description: description)
     }
 }

@@ -6,6 +6,9 @@ import NTTensor
 
 /// Pointwise products by Strassen's method, where the precision allows it and it is estimated to be faster.
 extension PlanBuilder {
+    /// Multiply-adds that are done, of those of the plain product: seven products for eight.
+    static let strassenShare = 7.0 / 8
+
     /// The product's sizes and how many rows of the image are a block, when the method is to be used for images of `height` x `width`
     /// pixels. `rowBytes` is what a row of the block takes in cache besides the product's own memory.
     ///
@@ -72,7 +75,8 @@ extension PlanBuilder {
         append(
             nt_step_strassen, store.keep(conv), inputs: [source, residual], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: threads),
-            scratchCount: nt_strassen_scratch_count(&conv.product), description: describe([node], kernel: "strassen 1x1 " + kernel))
+            scratchCount: nt_strassen_scratch_count(&conv.product),
+            description: describe([node], kernel: "strassen 1x1 " + kernel, share: Self.strassenShare))
         return true
     }
 }

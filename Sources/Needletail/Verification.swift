@@ -20,14 +20,14 @@ package final class Verification: @unchecked Sendable {
     private let precision: ComputePrecision
 
     /// float32 sums of thousands of terms stay well within 1e-3; float16 rounds every layer's values to 11 bits, and probabilities of a MobileNet
-    /// have been seen to move by 0.07 of the largest. bfloat16 rounds to 8: they move by 0.13 and, on images of noise, by 0.58, of a SqueezeNet with
-    /// random weights by 0.45, with other engines alike. What a broken kernel or device gives is as large as the result itself.
+    /// have been seen to move by 0.07 of the largest, of a SqueezeNet with random weights by 0.12. bfloat16 rounds to 8: they move by 0.13 and, on
+    /// images of noise, by 0.58, of that SqueezeNet by 0.45, with other engines alike. What a broken kernel or device gives is as large as the result itself.
     init(_ precision: ComputePrecision) {
         self.precision = precision
         tolerance =
             switch precision {
             case .float32, .float32Winograd: 1e-3
-            case .float16: 0.15
+            case .float16: 0.3
             case .bfloat16, .fast: 0.6
             }
     }

@@ -147,6 +147,7 @@ final class ConvolutionKernelTests: XCTestCase {
         let batch = 2
         let element = kernel.pointee.element
         let isPairs = element != NT_ELEMENT_FLOAT32
+        let rounding: Float = element == NT_ELEMENT_BFLOAT16 ? 0x1p-8 : element == NT_ELEMENT_FLOAT16 ? 0x1p-11 : 0
         let (inputs, pixels) = (batch * window.in_height * window.in_width, batch * window.out_height * window.out_width)
         // Whole 64ths: exact in bfloat16 and float16.
         func number() -> Float { random.next(-64...64) / 64 }
@@ -193,7 +194,7 @@ final class ConvolutionKernelTests: XCTestCase {
                 for o in 0..<outputs {
                     let expected = min(3, max(-2, sums[pixel * outputs + o] + residual[pixel * outputs + o]))
                     let found = isPairs ? nt_half_value(element, row[o]) : y.start[pixel * strideY + o]
-                    if !(abs(found - expected) <= tolerance + (isPairs ? abs(expected) / 256 : 0)) {
+                    if !(abs(found - expected) <= tolerance + (abs(expected) * rounding)) {
                         XCTFail("\(String(cString: kernel.pointee.name)) \(window) \(channels) \(outputs): \(found), expected \(expected)")
                         return
                     }

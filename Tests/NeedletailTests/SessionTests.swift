@@ -1,5 +1,6 @@
 import CNTPlatform
 import Foundation
+import NTCPU
 import NTRuntime
 import NTTensor
 import Needletail
@@ -105,6 +106,25 @@ final class SessionTests: XCTestCase {
             XCTAssertEqual(found.agreeingDecided, found.decided, model.lastPathComponent)
             XCTAssertGreaterThanOrEqual(Double(found.agreeing), 0.98 * Double(found.inputs), model.lastPathComponent)
             XCTAssertLessThan(found.difference, 0.1, model.lastPathComponent)
+        }
+    }
+
+    /// A verified session names the layer that leaves float16's range, which the reference does not.
+    func testFloat16SaysWhereItsRangeEnds() throws {
+        nt_isa_set_float16_model(true)
+        defer { nt_isa_set_float16_model(false) }
+        try XCTSkipUnless(CPUBackend.resolved(.float16) == .float16, "this processor has no AVX-512")
+        let face = try golden("Emotion-face-input")
+        let bright = try Needletail.Tensor(shape: face.shape, elements: face.elements.map { $0 * 1e7 })
+        func session(_ precision: ComputePrecision) throws -> Session {
+            try Session(
+                Model(contentsOf: emotion),
+                configuration: SessionConfiguration(backend: .cpu, precision: precision, verifiesFirstPrediction: true))
+        }
+        XCTAssertNoThrow(try session(.float32).run(["image": bright]))
+        XCTAssertNoThrow(try session(.float16).run(["image": face]))
+        XCTAssertThrowsError(try session(.float16).run(["image": bright])) { error in
+            XCTAssertTrue("\(error)".contains("gives values beyond 65504, where float16 ends"), "\(error)")
         }
     }
 

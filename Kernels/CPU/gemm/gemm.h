@@ -25,7 +25,7 @@
 //
 //   2^-11 * 34 max|a| sum|b| + 2^-19 n (1 + max|a|) max|b|                max|b|: of the column's weights; rounding of A not counted
 //
-// of the exact one at worst; roundings of both signs leave some 2^-11 of sqrt(sum (a b)^2). A result in float16 is rounded once more, and
+// of the exact one at worst; roundings of both signs leave some 2^-10 of sqrt(sum (a b)^2). A result in float16 is rounded once more, and
 // infinite from 65520 on.
 #ifndef NT_GEMM_H
 #define NT_GEMM_H

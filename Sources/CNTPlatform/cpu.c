@@ -97,12 +97,20 @@ static void probe(void) {
 
 uint32_t nt_isa_bits(void) {
     pthread_once(&once, probe);
-    uint32_t bits = probed;
-    if (!(bits & NT_ISA_AVX512_FP16)) bits |= atomic_load_explicit(&model, memory_order_relaxed);
+    uint32_t bits = probed, models = atomic_load_explicit(&model, memory_order_relaxed);
+    if (bits & NT_ISA_AVX512_FP16) models &= ~(uint32_t)NT_ISA_FLOAT16_MODEL;
+    if (bits & NT_ISA_AMX_BF16) models &= ~(uint32_t)NT_ISA_AMX_MODEL;
+    bits |= models;
     return bits & atomic_load_explicit(&allowed, memory_order_relaxed);
 }
 
-void nt_isa_set_float16_model(bool used) { atomic_store(&model, used ? NT_ISA_FLOAT16_MODEL : 0u); }
+static void set_model(uint32_t bit, bool used) {
+    if (used) atomic_fetch_or(&model, bit);
+    else atomic_fetch_and(&model, ~bit);
+}
+
+void nt_isa_set_float16_model(bool used) { set_model(NT_ISA_FLOAT16_MODEL, used); }
+void nt_isa_set_amx_model(bool used) { set_model(NT_ISA_AMX_MODEL, used); }
 
 const char *nt_isa_problem(void) {
     pthread_once(&once, probe);

@@ -70,7 +70,7 @@ extension PlanBuilder {
         conv.y_stride = target.pixelStride
         conv.residual_stride = residual?.pixelStride ?? 0
         conv.y_element = target.element
-        conv.kernel = nt_gemm_choose_element(source.element, x[0] * y[2] * y[3], perGroup, conv.channels * taps, isa)
+        conv.kernel = nt_gemm_choose_taps(source.element, x[0] * y[2] * y[3], perGroup, taps, conv.channels, isa)
         // Weights lie as [groups][outputs][channels][taps].
         let packing = GEMMPacking(
             kernel: conv.kernel, groups: op.groups, outputs: perGroup, taps: taps, depth: depth, tapStride: 1, depthStride: taps)

@@ -30,14 +30,14 @@ extension PlanBuilder {
         (stem.y_stride, stem.y_element) = (stride, element)
         // Windows two columns apart begin at whole slots.
         let multiplied = op.strides.width == 2 ? self.element : Int32(NT_ELEMENT_FLOAT32)
-        let depth = rows * nt_slots(multiplied, width)
-        stem.kernel = nt_gemm_choose_element(multiplied, x[0] * y[2] * y[3], w[0], depth, isa)
+        let depth = nt_slots(multiplied, width)
+        stem.kernel = nt_gemm_choose_taps(multiplied, x[0] * y[2] * y[3], w[0], rows, depth, isa)
         stem.packed = try packed(node.inputs[1], GEMMPacking(kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width))
         stem.bias = try packBias(
             op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
         stem.activation = activation(op.activation)
         stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
-        return (stem, Int(min(nt_gemm_cost(stem.kernel, x[0] * y[2] * y[3], w[0], depth), 1e15)))
+        return (stem, Int(min(nt_gemm_cost_taps(stem.kernel, x[0] * y[2] * y[3], w[0], rows, depth), 1e15)))
     }
 
     mutating func emitStem(_ op: Convolution, _ node: Node) throws {

@@ -25,9 +25,9 @@ extension PlanBuilder {
         let tiles = x[0] * ((y[2] + side - 1) / side) * ((y[3] + side - 1) / side)
         step.gemm = nt_gemm_choose(tiles, w[0], w[1], isa)
         step.block_tiles = nt_winograd_block_tiles(&step, nt_cache_bytes(2) / 4 * 3)
-        let depth = nt_slots(element, w[1]) * 9
-        guard let direct = nt_gemm_choose_element(element, x[0] * y[2] * y[3], w[0], depth, isa) else { return nil }
-        let plain = nt_gemm_cost(direct, x[0] * y[2] * y[3], w[0], depth)
+        let depth = nt_slots(element, w[1])
+        guard let direct = nt_gemm_choose_taps(element, x[0] * y[2] * y[3], w[0], 9, depth, isa) else { return nil }
+        let plain = nt_gemm_cost_taps(direct, x[0] * y[2] * y[3], w[0], 9, depth)
         return nt_winograd_cost(&step) < 0.95 * plain ? step : nil
     }
 

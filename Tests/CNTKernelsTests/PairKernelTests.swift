@@ -58,13 +58,13 @@ final class PairKernelTests: XCTestCase {
     func testTileBorders() throws { try eachElement(checkTileBorders) }
 
     private func checkTileBorders() {
-        for index in 0..<nt_gemm_kernel_count() {
-            let kernel = nt_gemm_kernel_at(index)!
-            guard kernel.pointee.element == element, kernel.pointee.isa & pairISA == kernel.pointee.isa else { continue }
+        for kernel in testedKernels(element) {
             let (rows, columns) = (Int(kernel.pointee.rows), Int(kernel.pointee.vectors * 16))
-            for m in [1, rows - 1, rows, rows + 1, 2 * rows + 3] {
+            let heights = [1, rows - 1, rows, rows + 1, 2 * rows + 3] + (rows > 16 ? [15, 16, 17] : [])
+            let depths = [1, 2, 7, 16] + (nt_gemm_chunk(kernel) > 1 ? [31, 32, 33, 70] : [])
+            for m in heights {
                 for n in [1, 2, 15, 16, 17, columns - 1, columns, columns + 1, 2 * columns + 3] {
-                    for k in [1, 2, 7, 16] { checkProduct(kernel, m, n, k) }
+                    for k in depths { checkProduct(kernel, m, n, k) }
                 }
             }
         }
@@ -113,14 +113,23 @@ final class PairKernelTests: XCTestCase {
             (Geometry(9, 11, kernel: (3, 2), stride: 2, dilation: 2, pad: 2), 3, 20, 1),
             (Geometry(15, 13, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 12, 132, 2),
             (Geometry(12, 12, kernel: (8, 8), stride: 1, dilation: 1, pad: 4), 2, 6, 1),
+            (Geometry(9, 10, kernel: (9, 8), stride: 1, dilation: 1, pad: 4), 6, 7, 1),
+            (Geometry(6, 41, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 64, 33, 1),
+            (Geometry(7, 37, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 38, 40, 1),
         ] {
-            for (writesPairs, isDense) in [(true, true), (true, false), (false, false)] {
-                checkConvolution(geometry.window, channels, outputs, groups, writesPairs: writesPairs, isDense: isDense)
+            for kernel in testedKernels(element) {
+                for (writesPairs, isDense) in [(true, true), (true, false), (false, false)]
+                where !writesPairs || geometry.window.kernel_height * geometry.window.kernel_width <= 64 {
+                    checkConvolution(kernel, geometry.window, channels, outputs, groups, writesPairs: writesPairs, isDense: isDense)
+                }
             }
         }
     }
 
-    private func checkConvolution(_ window: nt_window, _ channels: Int, _ outputs: Int, _ groups: Int, writesPairs: Bool, isDense: Bool) {
+    private func checkConvolution(
+        _ kernel: UnsafePointer<nt_gemm_kernel>, _ window: nt_window, _ channels: Int, _ outputs: Int, _ groups: Int, writesPairs: Bool,
+        isDense: Bool
+    ) {
         var random = KernelNumbers(seed: channels * 31 + outputs)
         let batch = 2
         let (inputs, pixels) = (batch * window.in_height * window.in_width, batch * window.out_height * window.out_width)
@@ -129,7 +138,6 @@ final class PairKernelTests: XCTestCase {
         let x = PairMemory(element, rows: inputs, count: channels, stride: slots(channels) + (isDense ? 0 : 2)) { _, _ in random.next(-3...3) }
         let weights = (0..<(outputs * taps * depth)).map { _ in random.next(-3...3) }
         let bias = (0..<outputs).map { _ in random.next(-5...5) }
-        let kernel = nt_gemm_choose_element(element, pixels, perGroup, taps * slots(depth), pairISA)!
         let (packedStride, biasStride) = (nt_gemm_packed_count(kernel, perGroup, taps, depth), nt_gemm_bias_count(kernel, perGroup))
         let packed = KernelMemory(packedStride * groups)
         let packedBias = KernelMemory(biasStride * groups) { _ in 0 }
@@ -159,7 +167,9 @@ final class PairKernelTests: XCTestCase {
                     let exact = min(900, max(-200, sums[pixel * outputs + o]))
                     let found = writesPairs ? pairs[pixel, o] : pairs.start[pixel * stride + o]
                     if found != (writesPairs ? rounded(exact) : exact) {
-                        XCTFail("\(window) channels \(channels) parts \(parts) pairs \(writesPairs): [\(pixel), \(o)] is \(found), not \(exact)")
+                        let name = String(cString: kernel.pointee.name)
+                        XCTFail(
+                            "\(name) \(window) channels \(channels) parts \(parts) pairs \(writesPairs): [\(pixel), \(o)] is \(found), not \(exact)")
                         return
                     }
                 }
@@ -278,19 +288,25 @@ final class PairKernelTests: XCTestCase {
             (Geometry(9, 9, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 4, 5),
             (Geometry(10, 8, kernel: (4, 4), stride: 2, dilation: 1, pad: 1), 1, 7),
             (Geometry(6, 7, kernel: (2, 1), stride: 2, dilation: 1, pad: 0), 2, 131),
+            (Geometry(5, 120, kernel: (3, 40), stride: 2, dilation: 1, pad: 1), 1, 20),
+            (Geometry(5, 150, kernel: (3, 3), stride: 4, dilation: 1, pad: 1), 3, 33),
+            (Geometry(5, 150, kernel: (3, 3), stride: 6, dilation: 1, pad: 1), 3, 33),
         ] {
-            for writesPairs in [false, true] { checkStemOfPairs(geometry.window, channels, outputs, writesPairs) }
+            for kernel in testedKernels(element) {
+                for writesPairs in [false, true] { checkStemOfPairs(kernel, geometry.window, channels, outputs, writesPairs) }
+            }
         }
     }
 
-    private func checkStemOfPairs(_ window: nt_window, _ channels: Int, _ outputs: Int, _ writesPairs: Bool) {
+    private func checkStemOfPairs(
+        _ kernel: UnsafePointer<nt_gemm_kernel>, _ window: nt_window, _ channels: Int, _ outputs: Int, _ writesPairs: Bool
+    ) {
         var random = KernelNumbers(seed: outputs)
         let (batch, plane, taps) = (2, window.in_height * window.in_width, window.kernel_height * window.kernel_width)
         let x = KernelMemory(batch * plane * channels) { _ in random.next(0...9) }
         let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-4...4) }
         let (scale, offset) = ((0..<channels).map { Float($0 + 2) }, (0..<channels).map { Float($0 - 1) })
         let (rows, pixels) = (channels * window.kernel_height, batch * window.out_height * window.out_width)
-        let kernel = nt_gemm_choose_element(element, pixels, outputs, rows * slots(window.kernel_width), pairISA)!
         let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, window.kernel_width))
         nt_gemm_pack(
             kernel, outputs, rows, window.kernel_width, weights, channels * taps, window.kernel_width, 1, packed.start)
@@ -337,19 +353,24 @@ final class PairKernelTests: XCTestCase {
 
     private func checkSeparableEqualsItsStages() {
         let window = Geometry(15, 13, kernel: (3, 3), stride: 2, dilation: 1, pad: 1).window
-        for expansion in [false, true] {
-            for strip in [1, 3, 8] {
-                for writesPairs in [false, true] { checkSeparable(window, strip: strip, expansion: expansion, writesPairs: writesPairs) }
+        for kernel in testedKernels(element) {
+            for expansion in [false, true] {
+                for strip in [1, 3, 8] {
+                    for writesPairs in [false, true] {
+                        checkSeparable(kernel, window, strip: strip, expansion: expansion, writesPairs: writesPairs)
+                    }
+                }
             }
         }
     }
 
-    private func checkSeparable(_ window: nt_window, strip: Int, expansion: Bool, writesPairs: Bool) {
+    private func checkSeparable(
+        _ kernel: UnsafePointer<nt_gemm_kernel>, _ window: nt_window, strip: Int, expansion: Bool, writesPairs: Bool
+    ) {
         var random = KernelNumbers(seed: strip)
         let (narrow, outputs) = (6, 21)
         let wide = expansion ? 37 : narrow
         let (inputs, pixels) = (window.in_height * window.in_width, window.out_height * window.out_width)
-        let kernel = nt_gemm_choose_element(element, pixels, outputs, slots(wide), pairISA)!
         let depthwiseKernel = nt_depthwise_choose_pairs(element, pairISA)
         var kept: [KernelMemory] = []
         func pointwise(_ from: Int, _ to: Int, _ lo: Float, _ hi: Float) -> nt_pointwise {

@@ -42,5 +42,14 @@ struct PairMemory {
     }
 }
 
-/// The instruction sets of this processor, and the model of AVX512-FP16 where there is AVX-512.
-let pairISA = availableISA | (availableISA & UInt32(NT_ISA_AVX512) == 0 ? 0 : UInt32(NT_ISA_FLOAT16_MODEL))
+/// The instruction sets of this processor, the model of AVX512-FP16 where there is AVX-512, and that of AMX's tiles where there is AVX512-BF16.
+let pairISA =
+    availableISA | (availableISA & UInt32(NT_ISA_AVX512) == 0 ? 0 : UInt32(NT_ISA_FLOAT16_MODEL))
+    | (availableISA & UInt32(NT_ISA_AVX512_BF16) == 0 ? 0 : UInt32(NT_ISA_AMX_MODEL))
+
+/// Every GEMM kernel of an element type that `pairISA` allows.
+func testedKernels(_ element: Int32) -> [UnsafePointer<nt_gemm_kernel>] {
+    (0..<nt_gemm_kernel_count()).compactMap(nt_gemm_kernel_at).filter {
+        $0.pointee.element == element && $0.pointee.isa & pairISA == $0.pointee.isa
+    }
+}

@@ -10,6 +10,7 @@ final class OperatorCaseTests: XCTestCase {
     override func tearDown() {
         nt_isa_set_ceiling(~0)
         nt_isa_set_float16_model(false)
+        nt_isa_set_amx_model(false)
     }
 
     /// Every operator case agrees with the reference, on one thread and on two.
@@ -37,7 +38,16 @@ final class OperatorCaseTests: XCTestCase {
 
     /// In bfloat16 every case stays near the reference: inputs, weights and results are each rounded to 8 bits, which on these short sums
     /// makes at most some 2 % of the largest result.
-    func testEveryCaseInBFloat16() throws {
+    func testEveryCaseInBFloat16() throws { try checkEveryCaseInBFloat16() }
+
+    /// The same with products on AMX's tiles, or their model, where they are chosen.
+    func testEveryCaseOnTiles() throws {
+        try XCTSkipUnless(CPUBackend.resolved(.bfloat16) == .bfloat16, "this processor has no AVX512-BF16")
+        nt_isa_set_amx_model(true)
+        try checkEveryCaseInBFloat16()
+    }
+
+    private func checkEveryCaseInBFloat16() throws {
         for threads in [1, 2] {
             let backend = CPUBackend(threadCount: threads)
             for test in OperatorCases.all {

@@ -41,6 +41,7 @@ final class PackedWeightsTests: XCTestCase {
     override func tearDown() {
         nt_isa_set_ceiling(~0)
         nt_isa_set_float16_model(false)
+        nt_isa_set_amx_model(false)
     }
 
     private func bits(
@@ -111,6 +112,30 @@ final class PackedWeightsTests: XCTestCase {
         }
     }
 
+    /// What was packed for AMX's tiles is not taken by vectors, nor the other way round.
+    func testTilesPackTheirOwn() throws {
+        try XCTSkipUnless(CPUBackend.resolved(.bfloat16) == .bfloat16, "this processor has no AVX512-BF16")
+        var random = TestRandom(name: "tiles")
+        var builder = GraphBuilder(name: "tiles")
+        let x = builder.input("x", .float32([1, 64, 9, 9]))
+        let w = try builder.constant(try random.tensor([37, 64, 1, 1], .unit))
+        try builder.output(try builder.add(Convolution(), x, w, layer: "conv"), name: "y")
+        let inputs = [try random.tensor([1, 64, 9, 9], .unit)]
+        for recordedOnTiles in [false, true] {
+            let store = MemoryStore()
+            nt_isa_set_amx_model(recordedOnTiles)
+            _ = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store, .bfloat16)
+            store.isRecording = false
+            for onTiles in [false, true] {
+                nt_isa_set_amx_model(onTiles)
+                store.forgetCounts()
+                let expected = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), nil, .bfloat16)
+                XCTAssertEqual(try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store, .bfloat16), expected)
+                XCTAssertEqual(store.misses.count, onTiles == recordedOnTiles || nt_isa_bits() & UInt32(NT_ISA_AMX_BF16) != 0 ? 0 : 1)
+            }
+        }
+    }
+
     /// Weights that were packed for one instruction set are not taken for another, which packs its own.
     func testOtherInstructionSetsPackTheirOwn() throws {
         var random = TestRandom(name: "packed")
@@ -175,6 +200,7 @@ final class PackedWeightsTests: XCTestCase {
         "gemm avx2 12x8": 12_123_943_357_288_747_237,
         "gemm portable 4x8": 1_064_167_219_537_676_469,
         "gemm avx512bf16 14x32": 8_971_121_731_620_715_925, "gemm avx512bf16 9x48": 3_943_079_456_915_974_305,
+        "gemm amx 32x32": 8_971_121_731_620_715_925, "gemm amx-model 32x32": 8_971_121_731_620_715_925,
         "gemm avx512bf16 7x64": 17_245_460_249_835_987_177, "depthwise avx512": 15_932_872_316_897_954_213,
         "depthwise avx2": 15_932_872_316_897_954_213, "depthwise portable": 15_932_872_316_897_954_213,
         "depthwise avx512bf16": 13_608_016_505_143_527_845,

@@ -7,7 +7,10 @@ import TestSupport
 import XCTest
 
 final class RandomGraphTests: XCTestCase {
-    override func tearDown() { nt_isa_set_float16_model(false) }
+    override func tearDown() {
+        nt_isa_set_float16_model(false)
+        nt_isa_set_amx_model(false)
+    }
 
     /// Random networks, as they are and optimised, agree with the reference, on one thread and on several.
     func testRandomNetworks() throws {
@@ -27,14 +30,24 @@ final class RandomGraphTests: XCTestCase {
     }
 
     /// The same in bfloat16 and float16, whose roundings add up over a few layers to some percent, or parts of one, of the largest value.
-    func testRandomNetworksInHalves() throws {
+    func testRandomNetworksInHalves() throws { try checkRandomNetworksInHalves([.bfloat16, .float16]) }
+
+    /// The same in bfloat16 with products on AMX's tiles, or their model, where they are chosen.
+    func testRandomNetworksOnTiles() throws {
+        try XCTSkipUnless(CPUBackend.resolved(.bfloat16) == .bfloat16, "this processor has no AVX512-BF16")
+        nt_isa_set_amx_model(true)
+        try checkRandomNetworksInHalves([.bfloat16])
+    }
+
+    private func checkRandomNetworksInHalves(_ precisions: [Precision]) throws {
         nt_isa_set_float16_model(true)
         let backend = CPUBackend(threadCount: 2)
         for seed in 0..<300 {
             let (graph, inputs) = try RandomGraph.make(seed: seed)
             let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
             let largest = expected.flatMap { $0.floatArray() }.filter(\.isFinite).reduce(0) { max($0, abs($1)) }
-            for (precision, share) in [(Precision.bfloat16, 0.05), (.float16, 0.007)] {
+            for precision in precisions {
+                let share = precision == .bfloat16 ? 0.05 : 0.007
                 let problems = try BackendCheck.run(
                     try Passes.optimize(graph), inputs: inputs, on: backend, options: CompileOptions(precision: precision),
                     tolerance: Tolerance(relative: share, absolute: share * Double(largest) + 1e-5), expected: expected)
@@ -57,7 +70,9 @@ final class RandomGraphTests: XCTestCase {
         let one = CPUBackend(threadCount: 1)
         let others = [2, 3, 4].map { CPUBackend(threadCount: $0) }
         nt_isa_set_float16_model(true)
-        for precision in [Precision.float32, .float32Winograd, .bfloat16, .float16] {
+        for (precision, onTiles) in [(Precision.float32, false), (.float32Winograd, false), (.bfloat16, false), (.bfloat16, true), (.float16, false)]
+        {
+            nt_isa_set_amx_model(onTiles)
             let options = CompileOptions(precision: precision)
             for test in Self.wideCases {
                 let (graph, inputs) = try test.make()

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 // Taps of one tile are handed to the micro-kernel in batches of this many, so that the pointer table has a fixed size.
-enum { maximum_taps = 64, maximum_rows = 16 };
+enum { maximum_taps = 64, maximum_rows = NT_GEMM_MAX_ROWS };
 
 typedef struct tile_rows {
     const float *a[maximum_taps * maximum_rows];
@@ -37,8 +37,8 @@ size_t nt_conv_block_rows(const nt_conv *c, size_t cache_bytes) {
 }
 
 size_t nt_conv_parts(const nt_conv *c, size_t threads, double minimum_cycles) {
-    const size_t depth = c->window.kernel_height * c->window.kernel_width * c->channels;
-    const double cycles = (double)c->groups * nt_gemm_cost(c->kernel, pixel_count(c), c->outputs, depth);
+    const size_t taps = c->window.kernel_height * c->window.kernel_width;
+    const double cycles = (double)c->groups * nt_gemm_cost_taps(c->kernel, pixel_count(c), c->outputs, taps, c->channels);
     const double worth = cycles / minimum_cycles;
     if (worth < 2) return 1;
     return worth < (double)threads ? (size_t)worth : threads;
@@ -132,7 +132,8 @@ static void run_window(
     const nt_conv *c, nt_gemm_tile *tile, nt_gemm_tile_fn run, const float *x, const float *panel, size_t width,
     const tile_pixels *pixels, tile_rows *rows, const float *zero_bias) {
     const nt_window *w = &c->window;
-    const bool merges = c->x_stride == c->channels && w->dilation_x == 1 && is_inside_columns(c, pixels);
+    const bool merges = c->x_stride == c->channels && c->channels % nt_gemm_chunk(c->kernel) == 0 && w->dilation_x == 1
+        && is_inside_columns(c, pixels);
     const size_t run_taps = merges ? w->kernel_width : 1;
     const size_t taps = w->kernel_height * w->kernel_width;
     const float *residual = tile->residual;
@@ -169,7 +170,7 @@ static void run_window(
 // Tiles first..<last of one panel of one group.
 static void run_tiles(
     const nt_conv *c, const float *x, float *y, const float *residual, size_t group, size_t panel, size_t first, size_t last) {
-    static const float zero_bias[64] __attribute__((aligned(64))) = {0};
+    static const float zero_bias[NT_GEMM_MAX_COLUMNS] __attribute__((aligned(64))) = {0};
     const nt_gemm_kernel *kernel = c->kernel;
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
     const size_t pixels = pixel_count(c), taps = c->window.kernel_height * c->window.kernel_width;
@@ -205,7 +206,7 @@ static void run_tiles(
     }
 }
 
-void nt_conv_run(const nt_conv *c, const float *x, float *y, const float *residual, size_t part, size_t parts) {
+static void run_part(const nt_conv *c, const float *x, float *y, const float *residual, size_t part, size_t parts) {
     const size_t nr = (size_t)(c->kernel->vectors * c->kernel->lanes), mr = (size_t)c->kernel->rows;
     const size_t tiles = ceil_div(pixel_count(c), mr), panels = ceil_div(c->outputs, nr);
     const size_t depth = c->window.kernel_height * c->window.kernel_width * c->channels;
@@ -232,4 +233,10 @@ void nt_conv_run(const nt_conv *c, const float *x, float *y, const float *residu
             for (size_t panel = 0; panel < panels; panel++) run_tiles(c, x, y, residual, group, panel, tile, last);
         }
     }
+}
+
+void nt_conv_run(const nt_conv *c, const float *x, float *y, const float *residual, size_t part, size_t parts) {
+    nt_gemm_begin(c->kernel);
+    run_part(c, x, y, residual, part, parts);
+    nt_gemm_end(c->kernel);
 }

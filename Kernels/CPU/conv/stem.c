@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { maximum_rows = 16, maximum_columns = 64 };
+enum { maximum_rows = NT_GEMM_MAX_ROWS, maximum_columns = NT_GEMM_MAX_COLUMNS };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -126,11 +126,13 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
 
 void nt_stem_rows(const nt_stem *s, const float *image, float *y, float *scratch, size_t oy, size_t count) {
     const size_t row_slots = s->window.out_width * s->y_stride;
+    nt_gemm_begin(s->kernel);
     for (size_t done = 0; done < count; done += s->strip_rows) {
         const size_t rows = smaller(s->strip_rows, count - done);
         copy_strip(s, image, scratch, oy + done, rows);
         for (size_t row = 0; row < rows; row++) run_row(s, scratch, rows, row, y + (done + row) * row_slots);
     }
+    nt_gemm_end(s->kernel);
 }
 
 void nt_stem_run(const nt_stem *s, const float *x, float *y, float *scratch, size_t part, size_t parts) {

@@ -25,6 +25,30 @@ const nt_gemm_kernel *nt_gemm_kernel_at(size_t index) { return index < nt_gemm_k
 
 static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
+static bool has_tiles(const nt_gemm_kernel *kernel) { return kernel->isa & (NT_ISA_AMX_BF16 | NT_ISA_AMX_MODEL); }
+
+size_t nt_gemm_chunk(const nt_gemm_kernel *kernel) { return has_tiles(kernel) ? 16 : 1; }
+
+#if defined(__x86_64__)
+void nt_gemm_amx_begin(void);
+void nt_gemm_amx_end(void);
+void nt_gemm_amx_model_begin(void);
+void nt_gemm_amx_model_end(void);
+
+void nt_gemm_begin(const nt_gemm_kernel *kernel) {
+    if (kernel->isa & NT_ISA_AMX_BF16) nt_gemm_amx_begin();
+    else if (kernel->isa & NT_ISA_AMX_MODEL) nt_gemm_amx_model_begin();
+}
+
+void nt_gemm_end(const nt_gemm_kernel *kernel) {
+    if (kernel->isa & NT_ISA_AMX_BF16) nt_gemm_amx_end();
+    else if (kernel->isa & NT_ISA_AMX_MODEL) nt_gemm_amx_model_end();
+}
+#else
+void nt_gemm_begin(const nt_gemm_kernel *kernel) { (void)kernel; }
+void nt_gemm_end(const nt_gemm_kernel *kernel) { (void)kernel; }
+#endif
+
 // Cycles of one multiply-add of a whole vector: AVX-512 has twice AVX2's lanes and at least its rate per lane; portable
 // code has no fused multiply-add to count on.
 static double vector_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 16 ? 1.0 : kernel->lanes == 8 ? 0.55 : 0.75; }
@@ -44,15 +68,32 @@ static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t
     return (double)k * step + 2.0 * (double)(r * v) + 30.0;
 }
 
-double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k) {
+// The same on AMX's tiles. A product of two tiles takes 16 cycles on paper; in practice 2 x 2 of them reach 400 operations a cycle (Sapphire
+// Rapids), which is 40 cycles each, and one that waits for the last takes 52. A tile load takes 8 cycles, one through scratch about 16 more.
+static double tile_cost_amx(size_t r, size_t v, size_t taps, size_t depth) {
+    const double rows = (double)ceil_div(r, 16), columns = (double)v, chunks = (double)(taps * ceil_div(depth, 16));
+    const double multiplies = 40 * rows * columns, loads = 8 * (rows + columns);
+    const double copied = (taps > 1 || r % 16 ? rows : 0) + (depth % 16 ? columns : 0);
+    double step = (multiplies > loads ? multiplies : loads) + 0.1 * loads + 4 * copied;
+    if (step < 52) step = 52;
+    return chunks * step + 24 * rows * columns + 3.0 * (double)(r * v) + 100;
+}
+
+static double cost_of_tile(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t taps, size_t depth) {
+    return has_tiles(kernel) ? tile_cost_amx(r, v, taps, depth) : tile_cost(kernel, r, v, taps * depth);
+}
+
+double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k) { return nt_gemm_cost_taps(kernel, m, n, 1, k); }
+
+double nt_gemm_cost_taps(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth) {
     const size_t mr = (size_t)kernel->rows, nv = (size_t)kernel->vectors;
     const size_t columns = ceil_div(n, (size_t)kernel->lanes);
     const double m_full = (double)(m / mr), n_full = (double)(columns / nv);
     const size_t m_rest = m % mr, n_rest = columns % nv;
-    double cost = m_full * n_full * tile_cost(kernel, mr, nv, k);
-    if (n_rest) cost += m_full * tile_cost(kernel, mr, n_rest, k);
-    if (m_rest) cost += n_full * tile_cost(kernel, m_rest, nv, k);
-    if (m_rest && n_rest) cost += tile_cost(kernel, m_rest, n_rest, k);
+    double cost = m_full * n_full * cost_of_tile(kernel, mr, nv, taps, depth);
+    if (n_rest) cost += m_full * cost_of_tile(kernel, mr, n_rest, taps, depth);
+    if (m_rest) cost += n_full * cost_of_tile(kernel, m_rest, nv, taps, depth);
+    if (m_rest && n_rest) cost += cost_of_tile(kernel, m_rest, n_rest, taps, depth);
     return cost;
 }
 
@@ -61,12 +102,16 @@ const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa)
 }
 
 const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, size_t k, uint32_t isa) {
+    return nt_gemm_choose_taps(element, m, n, 1, k, isa);
+}
+
+const nt_gemm_kernel *nt_gemm_choose_taps(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa) {
     const nt_gemm_kernel *best = NULL;
     double best_cost = 0;
     for (size_t i = 0; i < nt_gemm_kernel_count(); i++) {
         const nt_gemm_kernel *kernel = &kernels[i];
         if (kernel->element != element || (kernel->isa & isa) != kernel->isa) continue;
-        const double cost = nt_gemm_cost(kernel, m, n, k);
+        const double cost = nt_gemm_cost_taps(kernel, m, n, taps, depth);
         // Equal costs go to the taller tile, so that the choice does not depend on the list's order.
         if (!best || cost < best_cost || (cost == best_cost && kernel->rows > best->rows)) {
             best = kernel;
@@ -216,11 +261,12 @@ void nt_gemm_run_to(
     const float *packed, const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo,
     float hi) {
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
-    const float *rows[32];
+    const float *rows[NT_GEMM_MAX_ROWS];
     const float *panel;
     nt_gemm_tile tile = {
         .a = rows, .pitch = mr, .b = &panel, .taps = 1, .depth = k, .c_stride = c_stride,
         .residual_stride = residual_stride, .lo = lo, .hi = hi, .c_element = c_element};
+    nt_gemm_begin(kernel);
     for (size_t j = 0; j < n; j += nr) {
         const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes);
         panel = packed + nt_gemm_panel_offset(kernel, j / nr, 1, k);
@@ -235,4 +281,5 @@ void nt_gemm_run_to(
             kernel->tiles[(height - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
         }
     }
+    nt_gemm_end(kernel);
 }

@@ -11,7 +11,8 @@
 //   [tap 1: depth x NR]    ...                   ...                    W = the columns left, rounded up to lanes, zero-filled
 //   float16: [NR scales]   ...                   [W scales]
 //
-// The sum of one element runs over t, then k, in order, whatever the tile: results do not depend on how work is split.
+// The sum of one element runs over t, then k, in order, whatever the tile: results do not depend on how work is split. AMX's kernels sum
+// 16 slots of a tap (fewer at its end), lower and upper numbers apart, before these join the sum.
 // A NaN stays a NaN through the clamp. C may be the residual itself; nothing else may overlap C. A is never read past `depth`,
 // C never written past its columns; packed B and bias are read in whole vectors.
 //
@@ -35,6 +36,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum {
+    NT_GEMM_MAX_ROWS = 32,     ///< of any kernel's tile
+    NT_GEMM_MAX_COLUMNS = 64,
+};
 
 /// The arguments of one micro-kernel call: one tile of the result.
 typedef struct nt_gemm_tile {
@@ -78,11 +84,23 @@ const nt_gemm_kernel *nt_gemm_kernel_at(size_t index);
 /// `isa` allow; NULL when they allow none. The estimate is a function of tile waste and of loads per multiply-add, not of the list's order.
 const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, size_t k, uint32_t isa);
 
+/// The same for a depth that comes in taps, of which a kernel may be able to sum only one at a time.
+const nt_gemm_kernel *nt_gemm_choose_taps(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa);
+
 /// The same for float32, of which there is always one.
 const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa);
 
 /// The estimate behind `nt_gemm_choose`, in cycles of one core; k in slots.
 double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k);
+double nt_gemm_cost_taps(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth);
+
+/// Slots of a tap that the kernel sums before they join the sum: 16 with AMX, else 1.
+size_t nt_gemm_chunk(const nt_gemm_kernel *kernel);
+
+/// Calls of `tiles` and `step_tiles` stand between these two, which give this thread the registers they take and free them.
+/// `nt_gemm_run` and what is built on tiles (convolutions) do it themselves. They do not nest.
+void nt_gemm_begin(const nt_gemm_kernel *kernel);
+void nt_gemm_end(const nt_gemm_kernel *kernel);
 
 /// Slots that a column of packed B takes: its weights and, in float16, its scale; `depth` in slots.
 static inline size_t nt_gemm_column_slots(const nt_gemm_kernel *kernel, size_t taps, size_t depth) {

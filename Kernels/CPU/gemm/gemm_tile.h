@@ -124,10 +124,12 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
 #endif
 
 // One function per number of rows and vectors, and their table.
+#if !defined(NT_TILE)
 #define NT_TILE(name, R, V) \
     static void name##_##R##_##V(const nt_gemm_tile *t) { gemm_tile(t, R, V); } \
     static void name##_1_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 1); } \
     static void name##_2_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 2); }
+#endif
 #define NT_ENTRY(name, R, V) name##_##R##_##V,
 #define NT_VECTORS_1(X, name, R) X(name, R, 1)
 #define NT_VECTORS_2(X, name, R) NT_VECTORS_1(X, name, R) X(name, R, 2)
@@ -139,6 +141,12 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
 #define NT_ROWS_9(X, name, V) NT_ROWS_7(X, name, V) V(X, name, 8) V(X, name, 9)
 #define NT_ROWS_12(X, name, V) NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12)
 #define NT_ROWS_14(X, name, V) NT_ROWS_12(X, name, V) V(X, name, 13) V(X, name, 14)
+#define NT_ROWS_23(X, name, V) \
+    NT_ROWS_14(X, name, V) V(X, name, 15) V(X, name, 16) V(X, name, 17) V(X, name, 18) V(X, name, 19) V(X, name, 20) V(X, name, 21) \
+    V(X, name, 22) V(X, name, 23)
+#define NT_ROWS_32(X, name, V) \
+    NT_ROWS_23(X, name, V) V(X, name, 24) V(X, name, 25) V(X, name, 26) V(X, name, 27) V(X, name, 28) V(X, name, 29) V(X, name, 30) \
+    V(X, name, 31) V(X, name, 32)
 #define NT_GEMM_TILES(name, R, V) \
     NT_ROWS_##R(NT_TILE, name, NT_VECTORS_##V) \
     const nt_gemm_tile_fn nt_gemm_tiles_##name[3][R * V] = { \

@@ -2,12 +2,12 @@
 
 #include <CNTPlatform.h>
 
-#define NT_PEAK(suffix, name, isa, element, factors) void nt_peak_##suffix(size_t rounds);
+#define NT_PEAK(suffix, name, isa, element, multiply_adds) void nt_peak_##suffix(size_t rounds);
 #include "peak.inc"
 #undef NT_PEAK
 
 static const nt_peak loops[] = {
-#define NT_PEAK(suffix, name, isa, element, factors) {name, isa, element, 2.0 * 12 * (factors), nt_peak_##suffix},
+#define NT_PEAK(suffix, name, isa, element, multiply_adds) {name, isa, element, 2.0 * 12 * (multiply_adds), nt_peak_##suffix},
 #include "peak.inc"
 #undef NT_PEAK
 };

@@ -4,7 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(NT_AVX512_BF16)
+#if defined(NT_AMX_BF16)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16"))), apply_to = function)
+#define VNAME(name) name##_amx
+#elif defined(NT_AVX512_BF16)
 #pragma clang attribute push( \
     __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512bf16"))), apply_to = function)
 #define VNAME(name) name##_avx512bf16

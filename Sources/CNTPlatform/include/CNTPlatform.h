@@ -23,6 +23,7 @@ enum {
     NT_ISA_AMX_BF16 = 1u << 5,      ///< AMX tiles, bf16 (permission from the kernel already granted)
     NT_ISA_AMX_INT8 = 1u << 6,      ///< AMX tiles, int8 (permission from the kernel already granted)
     NT_ISA_FLOAT16_MODEL = 1u << 7, ///< AVX512-FP16's results by AVX-512, slowly: found on no processor, see nt_isa_set_float16_model
+    NT_ISA_AMX_MODEL = 1u << 8,     ///< AMX-BF16 with its tiles imitated in C: found on no processor, see nt_isa_set_amx_model
 };
 
 /// The instruction sets that the processor has and the operating system lets this process use, less what the
@@ -37,6 +38,9 @@ void nt_isa_set_ceiling(uint32_t ceiling);
 
 /// Lets this process use NT_ISA_FLOAT16_MODEL where the processor has no AVX512-FP16, or no longer: tests run plans in float16 on it.
 void nt_isa_set_float16_model(bool used);
+
+/// The same for NT_ISA_AMX_MODEL and AMX-BF16, where the processor has AVX512-BF16.
+void nt_isa_set_amx_model(bool used);
 
 /// The name of the best tier in `bits`: "portable", "avx2", "avx512", "avx512bf16", "avx512fp16", "amx".
 const char *nt_isa_name(uint32_t bits);

@@ -4,8 +4,8 @@
     python Benchmarks/gpu_check.py pack needletail-gpu-check.tar.gz      # here: the build, its libraries, models and scripts
     python3 gpu_check.py run --output result.json                       # there, in the unpacked folder
 
-`run` makes the benchmark networks, compares every model's outputs on the device with the CPU backend's and PyTorch's, times
-batches of 1 and 64 in float32 and float16 beside PyTorch (channels-last, CUDA graphs where there is CUDA), tunes the device's
+`run` makes the benchmark networks, compares every model's outputs on the device with the CPU backend's and PyTorch's, and those of
+every image of a batch of 64 with the CPU backend's, times batches of 1 and 64 in float32 and float16 beside PyTorch (channels-last, CUDA graphs where there is CUDA), tunes the device's
 tiles, and compares and times again. All of it ends within --seconds, and the file holds after every step what there is.
 Exit status 1 when an entry failed. See Benchmarks/README.md.
 """
@@ -90,6 +90,8 @@ class Check:
             "machine": machine(), "tolerances": TOLERANCES,
             "comparison": "largest difference of an output, relative to its largest value"})
         self.networks: list[str] = []
+        #: What the CPU backend makes of a network's batch, by name and batch.
+        self.batch_expectations: dict[tuple[str, int], dict] = {}
 
     def run(self) -> int:
         try:
@@ -125,6 +127,10 @@ class Check:
             for model in [self.model(name) for name in self.networks] + self.arguments.models:
                 for precision in TOLERANCES:
                     self.check(model, precision, tiles)
+            for batch in [batch for batch in self.arguments.batches if batch > 1]:
+                for name in self.networks:
+                    for precision in TOLERANCES:
+                        self.check_batch(name, batch, precision, tiles)
             self.budget.until(STAGES[stages[1]])
             for name in self.networks:
                 for batch in self.arguments.batches:
@@ -155,6 +161,25 @@ class Check:
             return {"difference": found}
 
         self.record.add({"stage": "check", "model": model.stem, "precision": precision, "tiles": tiles}, compare)
+
+    def check_batch(self, name: str, batch: int, precision: str, tiles: str) -> None:
+        """Each image of the batch that is timed, by its own largest value."""
+        from gpu.needletail import ToolFailure, image_differences
+
+        def compare(left: float) -> dict:
+            self.require(precision)
+            known = self.batch_expectations
+            if (name, batch) not in known:
+                known[name, batch] = self.tool.batch_outputs(self.model(name), batch, ["--backend", "cpu"], left)
+            flags = [*self.tool.on_device(), "--precision", precision]
+            found = image_differences(self.tool.batch_outputs(self.model(name), batch, flags, left), known[name, batch], batch)
+            worst = int(found.argmax())
+            if not found[worst] <= TOLERANCES[precision]:
+                raise ToolFailure(f"image {worst} of {batch} is {found[worst]:.2e} from the CPU backend's, "
+                                  f"at most {TOLERANCES[precision]:.0e} is allowed")
+            return {"difference": float(found[worst]), "images": batch}
+
+        self.record.add({"stage": "check", "model": name, "batch": batch, "precision": precision, "tiles": tiles}, compare)
 
     def expectation(self, model: Path, left: float) -> tuple[dict, dict]:
         """Inputs of a model and what the CPU backend makes of them, computed once. A benchmark network's are first compared with PyTorch's."""

@@ -99,12 +99,34 @@ class Needletail:
         return found
 
 
+    def batch_outputs(self, model: Path, batch: int, flags: list[str], seconds: float) -> dict[str, np.ndarray]:
+        """All outputs by name of `batch` images at once: those that `bench` makes from its seed, the same on every backend."""
+        folder = self.scratch / "batch"
+        for stale in folder.glob("*"):
+            stale.unlink()
+        self.run(["bench", str(model), "--batch", str(batch), "--seconds", "0.001", "--output", str(folder), *flags], seconds)
+        return {path.stem: np.load(path) for path in folder.glob("*.npy")}
+
+
 def loads(library: str) -> bool:
     try:
         ctypes.CDLL(library)
     except OSError:
         return False
     return True
+
+
+def image_differences(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], batch: int) -> np.ndarray:
+    """Per image of a batch the largest `difference` of any output. Images that the CPU backend makes alike show nothing, and are an error."""
+    def image(outputs: dict[str, np.ndarray], index: int) -> dict[str, np.ndarray]:
+        for name, values in outputs.items():
+            if values.shape[0] != batch:
+                raise ToolFailure(f"output '{name}' has {values.shape[0]} images, expected {batch}")
+        return {name: values[index] for name, values in outputs.items()}
+
+    if all((values == values[:1]).all() for values in expected.values()):
+        raise ToolFailure("the CPU backend's outputs are the same for every image")
+    return np.array([difference(image(found, index), image(expected, index)) for index in range(batch)])
 
 
 def difference(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> float:

@@ -35,5 +35,21 @@ typedef float4 nt_float4;
 typedef float8 nt_float8;
 typedef float16 nt_float16;
 
-// A function of `functions.cl` for vectors of W floats.
-#define FUNCTION(name, W) NT_PASTE4(nt_, name, _, W)
+// A kernel is a program's entry, or with NT_IN_NETWORK a function that `network.cl` calls for each work-item, whose place comes as arguments.
+#ifdef NT_IN_NETWORK
+#define NT_KERNEL static __attribute__((always_inline)) void
+#define NT_ITEM int item0, int item1, int item2,
+#define ITEM(dimension) item##dimension
+#else
+#define NT_KERNEL kernel void
+#define NT_ITEM
+#define ITEM(dimension) ((int)get_global_id(dimension))
+#endif
+
+// A function of `functions.cl` for vectors of W floats. NT_VARIANT tells those of a network's kernels apart.
+#ifndef NT_IN_NETWORK
+#define NT_VARIANT
+#endif
+#define NT_FUNCTION_(name, W, variant) nt_##name##_##W##variant
+#define NT_FUNCTION(name, W, variant) NT_FUNCTION_(name, W, variant)
+#define FUNCTION(name, W) NT_FUNCTION(name, W, NT_VARIANT)

@@ -3,14 +3,14 @@
 // KH, KW, SW are macros, so that the window lies in registers. Range: channel blocks, runs of tiles, N x OH rows.
 #define SPAN_X ((TX - 1) * SW + KW)
 
-kernel void nt_depthwise(
-    global const X_T *restrict x, global const S *restrict weights, global const float *restrict biases,
+NT_KERNEL nt_depthwise(
+    NT_ITEM global const X_T *restrict x, global const S *restrict weights, global const float *restrict biases,
     global S *restrict y, int C, int blocks, int offsetX, int offsetY, int xN, int xH, int xW, int yPixel, int rows,
     int H, int WIDTH, int OH, int OW, int tiles, int SH, int DH, int PT, int PL, float p, float q)
 {
-    int line = (int)get_global_id(2);
-    int first = (int)get_global_id(1) * tiles * TX;
-    int c = (int)get_global_id(0) * blocks * VW;
+    int line = ITEM(2);
+    int first = ITEM(1) * tiles * TX;
+    int c = ITEM(0) * blocks * VW;
     int stop = min(C, c + blocks * VW);
     if (first >= OW || line >= rows) return;
     int last = min(OW, first + tiles * TX);
@@ -59,13 +59,13 @@ kernel void nt_depthwise(
 }
 
 // The same for any kernel, stride and dilation, one pixel at a time.
-kernel void nt_depthwise_any(
-    global const X_T *x, global const S *weights, global const float *biases, global S *y, int C, int blocks,
+NT_KERNEL nt_depthwise_any(
+    NT_ITEM global const X_T *x, global const S *weights, global const float *biases, global S *y, int C, int blocks,
     int offsetX, int offsetY, int xN, int xH, int xW, int yPixel, int pixels, int H, int WIDTH, int OH, int OW, int kh,
     int kw, int SH, int sw, int DH, int dw, int PT, int PL, float p, float q)
 {
-    int pixel = (int)get_global_id(1);
-    int c = (int)get_global_id(0) * blocks * VW;
+    int pixel = ITEM(1);
+    int c = ITEM(0) * blocks * VW;
     int stop = min(C, c + blocks * VW);
     if (pixel >= pixels) return;
     int line = pixel / OW, image = line / OH;

@@ -6,7 +6,7 @@
 // Long sums are taken in blocks whose totals are added with compensation (Kahan), so that they keep their digits.
 #if GROUP == 1
 #define LANE_BEGIN() \
-    int lane = (int)get_global_id(0), member = 0; \
+    int lane = ITEM(0), member = 0; \
     if (lane >= lanes) return;
 #else
 #define LANE_BEGIN() \
@@ -88,7 +88,7 @@ float nt_smaller(float a, float b) { return a != a ? a : (b < a || b != b ? b : 
 
 #if defined(LANES_REDUCE)
 // One of REDUCE_SUM, _MEAN, _PRODUCT, _MAXIMUM, _MINIMUM, _L1, _L2, _SUM_SQUARE, _LOG_SUM, _SUM_LOG, _LOG_SUM_EXP.
-kernel void nt_reduce(ARGUMENTS)
+NT_KERNEL nt_reduce(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -142,7 +142,7 @@ kernel void nt_reduce(ARGUMENTS)
 #endif
 
 #if defined(LANES_SOFTMAX)
-kernel void nt_softmax(ARGUMENTS)
+NT_KERNEL nt_softmax(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -165,7 +165,7 @@ kernel void nt_softmax(ARGUMENTS)
 #if defined(LANES_NORMALIZE)
 // NORMALIZE_L2: x / sqrt(sum of squares + epsilon). Otherwise (x - mean), with NORMALIZE_VARIANCE over sqrt(variance + epsilon), with
 // EPSILON_OUTSIDE over sqrt(variance) + epsilon.
-kernel void nt_normalize(ARGUMENTS)
+NT_KERNEL nt_normalize(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -196,7 +196,7 @@ kernel void nt_normalize(ARGUMENTS)
 
 #if defined(LANES_ARGUMENT)
 // The first index of the largest element, with ARGUMENT_MINIMUM of the smallest, along one reduced axis.
-kernel void nt_argument(ARGUMENTS)
+NT_KERNEL nt_argument(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -225,7 +225,7 @@ kernel void nt_argument(ARGUMENTS)
 #else
 #define BEFORE(a, b) ((b) < (a) || ((b) == (b) && (a) != (a)))
 #endif
-kernel void nt_top(ARGUMENTS, global float *indices)
+NT_KERNEL nt_top(NT_ITEM ARGUMENTS, global float *indices)
 {
     LANE_BEGIN()
     LANE_BASES()

@@ -1,10 +1,10 @@
 // Batched matrix products of two computed operands: y [batch][M][N] = a [M][K] b [K][N], a under strides, b with unit stride along N.
 // meta: per batch axis its extent and the strides of a and b. One work-item computes TM rows of VW columns.
-kernel void nt_matmul(
-    global const A_T *a, global const B_T *b, global OUT_T *y, global const int *meta, int batchRank, int batches, int M,
+NT_KERNEL nt_matmul(
+    NT_ITEM global const A_T *a, global const B_T *b, global OUT_T *y, global const int *meta, int batchRank, int batches, int M,
     int N, int K, int aRow, int aStep, int bRow, int offsetA, int offsetB)
 {
-    int n = (int)get_global_id(0) * VW, m = (int)get_global_id(1) * TM, batch = (int)get_global_id(2);
+    int n = ITEM(0) * VW, m = ITEM(1) * TM, batch = ITEM(2);
     if (n >= N || m >= M || batch >= batches) return;
     a += offsetA;
     b += offsetB;

@@ -10,10 +10,10 @@ int nt_index(float value, int extent, global int *problem)
 }
 
 #if defined(PICK_ALONG)
-kernel void nt_gather_along(
-    global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, int count, int extent, int inner, int run)
+NT_KERNEL nt_gather_along(
+    NT_ITEM global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, int count, int extent, int inner, int run)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int index = nt_index(LOAD(I_T, indices, i), extent, problem);
     float value = NAN;
@@ -24,11 +24,11 @@ kernel void nt_gather_along(
 
 #if defined(PICK_ND)
 // meta: extent and stride of each of the `depth` first axes of x.
-kernel void nt_gather_nd(
-    global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, global const int *meta, int count,
+NT_KERNEL nt_gather_nd(
+    NT_ITEM global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, global const int *meta, int count,
     int depth, int inner)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int row = i / inner, at = i - row * inner, inside = 1;
     for (int axis = 0; axis < depth; axis++) {
@@ -64,10 +64,10 @@ float nt_scattered(float old, float new_)
 
 // y holds a copy of x. One work-item takes the updates of one lane in order, so that later ones see earlier ones.
 // Along an axis: lane (o, i) of outer x inner, `picks` updates each; SCATTER_ELEMENTS has an index for every update.
-kernel void nt_scatter(
-    global const I_T *indices, global const U_T *updates, global OUT_T *y, global int *problem, int lanes, int extent, int inner, int picks)
+NT_KERNEL nt_scatter(
+    NT_ITEM global const I_T *indices, global const U_T *updates, global OUT_T *y, global int *problem, int lanes, int extent, int inner, int picks)
 {
-    int lane = (int)get_global_id(0);
+    int lane = ITEM(0);
     if (lane >= lanes) return;
     int o = lane / inner, i = lane - o * inner;
     for (int k = 0; k < picks; k++) {
@@ -83,11 +83,11 @@ kernel void nt_scatter(
 }
 
 // By coordinates: lane i of the slices' elements. meta as for `nt_gather_nd`.
-kernel void nt_scatter_nd(
-    global const I_T *indices, global const U_T *updates, global OUT_T *y, global int *problem, global const int *meta, int inner,
+NT_KERNEL nt_scatter_nd(
+    NT_ITEM global const I_T *indices, global const U_T *updates, global OUT_T *y, global int *problem, global const int *meta, int inner,
     int rows, int depth)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= inner) return;
     for (int row = 0; row < rows; row++) {
         int at = i, inside = 1;
@@ -103,9 +103,9 @@ kernel void nt_scatter_nd(
 
 #if defined(CUMULATIVE)
 // Running sums along the middle axis of [outer][extent][inner], compensated (Kahan).
-kernel void nt_cumulative(global const X_T *x, global OUT_T *y, int lanes, int extent, int inner, int exclusive, int reversed)
+NT_KERNEL nt_cumulative(NT_ITEM global const X_T *x, global OUT_T *y, int lanes, int extent, int inner, int exclusive, int reversed)
 {
-    int lane = (int)get_global_id(0);
+    int lane = ITEM(0);
     if (lane >= lanes) return;
     int o = lane / inner, i = lane - o * inner;
     float sum = 0.0f, lost = 0.0f;
@@ -120,11 +120,11 @@ kernel void nt_cumulative(global const X_T *x, global OUT_T *y, int lanes, int e
 #endif
 
 #if defined(REVERSE_SEQUENCE)
-kernel void nt_reverse_sequence(
-    global const X_T *x, global const I_T *lengths, global OUT_T *y, global int *problem, int count, int batchStride,
+NT_KERNEL nt_reverse_sequence(
+    NT_ITEM global const X_T *x, global const I_T *lengths, global OUT_T *y, global int *problem, int count, int batchStride,
     int batchExtent, int sequenceStride, int sequenceExtent)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     float value = LOAD(I_T, lengths, i / batchStride % batchExtent);
     int place = i / sequenceStride % sequenceExtent, source = place;
@@ -156,11 +156,11 @@ float nt_place(float first, float last, int i, int count, int limit)
 }
 
 // HEIGHT_FIRST and CENTERED say how a box of four is written; with fields 5 the image's index stands before it.
-kernel void nt_crop_resize(
-    global const X_T *x, global const I_T *boxes, global OUT_T *y, global int *problem, int count, int images, int channels,
+NT_KERNEL nt_crop_resize(
+    NT_ITEM global const X_T *x, global const I_T *boxes, global OUT_T *y, global int *problem, int count, int images, int channels,
     int H, int WIDTH, int OH, int OW, int fields, float scaleY, float scaleX)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int column = i % OW, row = i / OW % OH, plane = i / (OW * OH) % channels, item = i / (OW * OH * channels);
     int box = item, image;

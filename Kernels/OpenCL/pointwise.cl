@@ -43,12 +43,12 @@
 #define C_VECTOR(j) ((VEC(W))(LOAD(C_T, c, 0)))
 #endif
 
-kernel void nt_pointwise(
-    global const A_T *a, global const B_T *b, global const C_T *c, global OUT_T *out, global const int *meta,
+NT_KERNEL nt_pointwise(
+    NT_ITEM global const A_T *a, global const B_T *b, global const C_T *c, global OUT_T *out, global const int *meta,
     int outerRank, int inner, int run, int chunks, int items, int offsetOut, int offsetA, int offsetB, int offsetC,
     int stepOut, int stepA, int stepB, int stepC, float p, float q)
 {
-    int item = (int)get_global_id(0);
+    int item = ITEM(0);
     if (item >= items) return;
     int rest = item / chunks;
     int j = (item - rest * chunks) * run;

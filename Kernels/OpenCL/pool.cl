@@ -1,12 +1,20 @@
 // Pooling over x [N, H, W, C] with unit channel stride; y is dense [N, OH, OW, C] in pixels `yPixel` apart. C is a multiple of VW.
 // One of POOL_MAXIMUM, POOL_AVERAGE, POOL_L2. Range: channel blocks, runs of `run` pixels. An average divides by the places inside the image, or with
 // COUNTS_PADDING by those inside the padded image. A window without a place gives 0.
-kernel void nt_pool(
-    global const X_T *x, global OUT_T *y, int C, int blocks, int offsetX, int xN, int xH, int xW, int yPixel, int pixels, int run,
+#if defined(POOL_MAXIMUM)
+#define TAKE(place) { VEC(VW) value = place; total = value > total || value != value ? value : total; }
+#elif defined(POOL_L2)
+#define TAKE(place) { VEC(VW) value = place; total = fma(value, value, total); }
+#else
+#define TAKE(place) total += place;
+#endif
+
+NT_KERNEL nt_pool(
+    NT_ITEM global const X_T *x, global OUT_T *y, int C, int blocks, int offsetX, int xN, int xH, int xW, int yPixel, int pixels, int run,
     int H, int WIDTH, int OH, int OW, int KH, int KW, int SH, int SW, int DH, int DW, int PT, int PL, int PB, int PR)
 {
-    int pixel = (int)get_global_id(1) * run;
-    int first = (int)get_global_id(0) * blocks * VW;
+    int pixel = ITEM(1) * run;
+    int first = ITEM(0) * blocks * VW;
     int stop = min(C, first + blocks * VW);
     int end = min(pixels, pixel + run);
     x += offsetX;
@@ -39,18 +47,12 @@ kernel void nt_pool(
 #else
             VEC(VW) total = (VEC(VW))(0.0f);
 #endif
-            for (int ky = 0; ky < toY - fromY; ky++) {
-                global const X_T *place = corner + ky * DH * xH + c;
-                for (int kx = 0; kx < toX - fromX; kx++, place += DW * xW) {
-                    VEC(VW) value = LOADV(VW, X_T, place, 0);
-#if defined(POOL_MAXIMUM)
-                    total = value > total || value != value ? value : total;
-#elif defined(POOL_L2)
-                    total = fma(value, value, total);
-#else
-                    total += value;
-#endif
-                }
+            if (inside == KH * KW) {
+                for (int ky = 0; ky < KH; ky++)
+                    for (int kx = 0; kx < KW; kx++) TAKE(LOADV(VW, X_T, corner, ky * DH * xH + kx * DW * xW + c))
+            } else {
+                for (int ky = 0; ky < toY - fromY; ky++)
+                    for (int kx = 0; kx < toX - fromX; kx++) TAKE(LOADV(VW, X_T, corner, ky * DH * xH + kx * DW * xW + c))
             }
 #if defined(POOL_MAXIMUM)
             if (inside == 0) total = (VEC(VW))(0.0f);

@@ -45,13 +45,13 @@
         VECTORS(FINISH, i) \
     }
 
-kernel void nt_separable(
-    global const X_T *x, global const S *depthWeights, global const float *depthBias, global const S *weights,
+NT_KERNEL nt_separable(
+    NT_ITEM global const X_T *x, global const S *depthWeights, global const float *depthBias, global const S *weights,
     global const float *biases, global const S *residual, global S *y, int C, int O, int panels, int parts, int hasResidual,
     int offsetX, int offsetY, int offsetR, int xN, int xH, int xW, int yPixel, int rPixel, int rows, int H, int WIDTH, int OH, int OW,
     int SH, int PT, int PL, float p, float q, float p2, float q2)
 {
-    int line = (int)get_global_id(0), part = (int)get_global_id(1);
+    int line = ITEM(0), part = ITEM(1);
     if (line >= rows || part >= parts) return;
     int image = line / OH;
     int top = (line - image * OH) * SH - PT;

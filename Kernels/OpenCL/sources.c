@@ -44,6 +44,9 @@ static const char picking_text[] = {
 static const char separable_text[] = {
 #embed "separable.cl"
 };
+static const char network_text[] = {
+#embed "network.cl"
+};
 static const char pixels_text[] = {
 #embed "pixels.cl"
 };
@@ -55,7 +58,7 @@ static const struct {
     size_t length;
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
-    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels), SOURCE(separable),
+    SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels), SOURCE(separable), SOURCE(network),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

@@ -2,10 +2,10 @@
 
 #if defined(SPATIAL_LRN)
 // x / (k + alpha / size * squares)^beta over `size` neighbouring channels; x and y are dense [outer][channels][inner].
-kernel void nt_lrn(
-    global const X_T *x, global OUT_T *y, int count, int channels, int inner, int size, float scale, float beta, float k)
+NT_KERNEL nt_lrn(
+    NT_ITEM global const X_T *x, global OUT_T *y, int count, int channels, int inner, int size, float scale, float beta, float k)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int c = i / inner % channels;
     int low = max(0, c - (size - 1) / 2), high = min(channels - 1, c - (size - 1) / 2 + size - 1);
@@ -21,11 +21,11 @@ kernel void nt_lrn(
 #if defined(SPATIAL_RESIZE)
 // x dense [outer][H][W][inner] to y dense [outer][OH][OW][inner]. places: low and high per output row, then per column; weights likewise.
 // With RESIZE_NEAREST only the low places count.
-kernel void nt_resize(
-    global const X_T *x, global OUT_T *y, global const int *places, global const float *weights, int count, int H,
+NT_KERNEL nt_resize(
+    NT_ITEM global const X_T *x, global OUT_T *y, global const int *places, global const float *weights, int count, int H,
     int WIDTH, int OH, int OW, int inner)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int pixel = i / inner, c = i - pixel * inner;
     int line = pixel / OW, column = pixel - line * OW;
@@ -49,11 +49,11 @@ kernel void nt_resize(
 #if defined(SPATIAL_REMAP)
 // y[i0, i1, ...] = x[table0[i0] + table1[i1] + ...], or the filler where a table says -1. meta: per axis the extent and where its table
 // begins in `tables`; y is dense in this axis order.
-kernel void nt_remap(
-    global const X_T *x, global OUT_T *y, global const int *meta, global const int *tables, int count, int rank,
+NT_KERNEL nt_remap(
+    NT_ITEM global const X_T *x, global OUT_T *y, global const int *meta, global const int *tables, int count, int rank,
     int offsetX, float filler)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int at = offsetX, inside = 1;
     for (int axis = rank - 1, rest = i; axis >= 0; axis--) {
@@ -72,11 +72,11 @@ kernel void nt_remap(
 #if defined(SPATIAL_GATHER)
 // Picks along the middle axis of x dense [outer][extent][inner] by whole floats, negative ones from the back; y [outer][picks][inner].
 // An index that is no whole number in range sets `problem[0]` and gives NaN.
-kernel void nt_gather(
-    global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, int count, int extent, int picks,
+NT_KERNEL nt_gather(
+    NT_ITEM global const X_T *x, global const I_T *indices, global OUT_T *y, global int *problem, int count, int extent, int picks,
     int inner)
 {
-    int i = (int)get_global_id(0);
+    int i = ITEM(0);
     if (i >= count) return;
     int row = i / inner, outer = row / picks;
     float index = LOAD(I_T, indices, row - outer * picks);
@@ -94,9 +94,9 @@ kernel void nt_gather(
 
 #if defined(SPATIAL_CHECK)
 // Sets bit `bit` of `problem[word]` when an element is NaN or infinite.
-kernel void nt_check_finite(global const X_T *x, global int *problem, int count, int run, int word, int bit)
+NT_KERNEL nt_check_finite(NT_ITEM global const X_T *x, global int *problem, int count, int run, int word, int bit)
 {
-    int i = (int)get_global_id(0) * run, end = min(count, i + run), bad = 0;
+    int i = ITEM(0) * run, end = min(count, i + run), bad = 0;
     for (; i < end; i++) bad |= !isfinite(LOAD(X_T, x, i));
     if (bad) atomic_or(problem + word, bit);
 }

@@ -1,12 +1,12 @@
 // Transposed convolution, gathered: each work-item computes one output pixel for one panel of VW channels. x is [N, H, W, C] under
 // strides with unit channel stride; weights are packed [group][panel][KH KW C][VW] as for `convolution.cl`; y dense pixels of O x groups.
-kernel void nt_transposed(
-    global const X_T *x, global const S *weights, global const float *biases, global S *y, int pixels, int O, int C,
+NT_KERNEL nt_transposed(
+    NT_ITEM global const X_T *x, global const S *weights, global const float *biases, global S *y, int pixels, int O, int C,
     int panels, int columns, int offsetX, int xN, int xH, int xW, int yPixel, int H, int WIDTH, int OH, int OW, int KH,
     int KW, int SH, int SW, int DH, int DW, int PT, int PL, float p, float q)
 {
-    int pixel = (int)get_global_id(0);
-    int tileColumn = (int)get_global_id(1);
+    int pixel = ITEM(0);
+    int tileColumn = ITEM(1);
     if (pixel >= pixels || tileColumn >= columns) return;
     int group = tileColumn / panels;
     int first = (tileColumn - group * panels) * VW;

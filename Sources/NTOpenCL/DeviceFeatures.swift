@@ -14,15 +14,24 @@ package struct DeviceFeatures: Sendable, Hashable {
     /// Multiply-adds of the 1x1 convolution on one image from which that is worth it.
     package var leastSeparableWork = 2_000_000
 
+    /// A network's kernels are one program and run in one launch, where that is worth the compiler's time: what lies between launches then takes no time,
+    /// and each kernel is compiled for the numbers of its layer.
+    package var runsInOneLaunch: Bool
+    /// Launches from which that is worth it.
+    package var leastLaunches = 6
+    /// Multiply-adds and the like, as 2, of a run above which it is not.
+    package var mostSingleLaunchWork = 4_000_000_000
+
     package init(
-        preparesPixels: Bool = false, sharesMemory: Bool = false, replaysLaunches: Bool = false, fusesSeparable: Bool = false
+        preparesPixels: Bool = false, sharesMemory: Bool = false, replaysLaunches: Bool = false, fusesSeparable: Bool = false,
+        runsInOneLaunch: Bool = false
     ) {
         (self.preparesPixels, self.sharesMemory, self.replaysLaunches) = (preparesPixels, sharesMemory, replaysLaunches)
-        self.fusesSeparable = fusesSeparable
+        (self.fusesSeparable, self.runsInOneLaunch) = (fusesSeparable, runsInOneLaunch)
     }
 
     /// What NEEDLETAIL_OPENCL can turn on and off.
-    package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse }
+    package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse, single }
 
     /// The settings in NEEDLETAIL_OPENCL: names with `=on` or `=off`, apart by commas. Throws naming what is not known.
     package static func settings(environment: [String: String]) throws(OpenCLError) -> [(setting: Setting, isOn: Bool)] {
@@ -48,14 +57,18 @@ package struct DeviceFeatures: Sendable, Hashable {
         preparesPixels = device.kind == .gpu || device.kind == .accelerator
         sharesMemory = device.hasUnifiedMemory
         fusesSeparable = true
+        runsInOneLaunch = device.kind == .cpu && device.platformName == PoCLCache.platformName
         let isListed = device.extensions.contains("cl_khr_command_buffer")
         replaysLaunches = isListed && device.kind == .gpu
+        // Kernels that know their layer's numbers win in smaller layers.
+        if runsInOneLaunch { leastSeparableWork = 100_000 }
         for (setting, isOn) in try Self.settings(environment: environment) {
             switch setting {
             case .pixels: preparesPixels = isOn
             case .shared: sharesMemory = isOn
             case .replay: replaysLaunches = isOn && isListed
             case .fuse: fusesSeparable = isOn
+            case .single: runsInOneLaunch = isOn
             }
         }
     }
@@ -64,6 +77,7 @@ package struct DeviceFeatures: Sendable, Hashable {
     var words: [String] {
         [
             preparesPixels ? "resizes pictures" : nil, sharesMemory ? "shares memory" : nil, replaysLaunches ? "replays launches" : nil,
+            runsInOneLaunch ? "runs in one launch" : nil,
         ].compactMap { $0 }
     }
 }

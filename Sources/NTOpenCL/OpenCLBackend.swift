@@ -7,7 +7,7 @@ package struct OpenCLBackend: Backend {
     package let device: OpenCLDevice
     let context: DeviceContext
     package let style: DeviceStyle
-    package let features: DeviceFeatures
+    package private(set) var features: DeviceFeatures
     /// Measured tiles; those of the user's cache by default.
     package private(set) var tuning: TuningTable
 
@@ -41,15 +41,16 @@ package struct OpenCLBackend: Backend {
         guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache)
-        style = DeviceStyle(for: device, family: family)
         self.features = try features ?? DeviceFeatures(for: device)
+        style = DeviceStyle(for: device, family: family, compilesPerLayer: self.features.runsInOneLaunch)
         self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
     }
 
-    /// The same backend, context and programs with other tiles.
-    package func with(tuning: TuningTable) -> OpenCLBackend {
+    /// The same backend, context and programs with other tiles, and with other features where these are given.
+    package func with(tuning: TuningTable, features: DeviceFeatures? = nil) -> OpenCLBackend {
         var result = self
         result.tuning = tuning
+        if let features { result.features = features }
         return result
     }
 

@@ -53,6 +53,9 @@ extension OpenCLPartition {
     private func launch(
         _ state: OpenCLState, _ queue: CommandQueue, isTimed: Bool
     ) throws(OpenCLError) -> [(step: Int, event: DeviceEvent)] {
+        if let network = state.network {
+            return try isTimed ? network.timedRun(queue, steps: launches.map(\.step)) : network.run(queue)
+        }
         if !isTimed, let recording = state.recording {
             try recording.replay()
             return []

@@ -17,6 +17,9 @@ final class OpenCLPartition: CompiledPartition {
     let style: DeviceStyle
     let features: DeviceFeatures
     private let programs: [ProgramKey: DeviceProgram]
+    /// The launches as stages of fewer launches; nil when they are queued one by one.
+    let network: NetworkPlan?
+    private let networkTable: DeviceBuffer?
 
     init(_ compiler: PartitionCompiler, features: DeviceFeatures) throws {
         (context, style, self.features) = (compiler.context, compiler.style, features)
@@ -33,9 +36,16 @@ final class OpenCLPartition: CompiledPartition {
             throw OpenCLError.tooLarge(
                 what: "the network's activations", byteCount: arena.byteCount, limit: device.globalMemoryBytes, device: device.name)
         }
+        let isWorthOne =
+            features.runsInOneLaunch && launches.count >= features.leastLaunches
+            && steps.reduce(0) { SaturatingArithmetic.sum($0, $1.flops) } <= features.mostSingleLaunchWork
+        network = isWorthOne ? NetworkPlan(launches, storages: storages, arena: arena, style: style) : nil
+        networkTable = try network?.table.withUnsafeBytesOrError { bytes throws(OpenCLError) in
+            try DeviceBuffer(compiler.context, byteCount: bytes.count, contents: bytes, readOnly: true)
+        }
         var programs: [ProgramKey: DeviceProgram] = [:]
-        for launch in launches where programs[launch.program] == nil {
-            programs[launch.program] = try context.program(launch.program)
+        for key in network?.segments.map(\.program) ?? launches.map(\.program) where programs[key] == nil {
+            programs[key] = try context.program(key)
         }
         self.programs = programs
     }
@@ -64,7 +74,15 @@ final class OpenCLPartition: CompiledPartition {
     func makeState(inputs: [HostMemory?], outputs: [HostMemory?]) throws -> any PartitionState {
         let queue = try CommandQueue(context)
         let shared = try makeShared(queue, inputs: inputs, outputs: outputs)
-        let buffers = try makeBuffers(shared)
+        let (buffers, chunks) = try makeBuffers(shared)
+        if let network, let networkTable {
+            let run = try NetworkRun(
+                network, table: networkTable, buffers: buffers, chunks: chunks, context: context, programs: programs)
+            try run.warmUp(queue)
+            return OpenCLState(
+                buffers: buffers, shared: shared, kernels: [], queue: queue, recording: nil, network: run,
+                pixels: PixelStage(context, style: style, queue: queue))
+        }
         let kernels = try launches.map { launch in
             guard let program = programs[launch.program] else { throw OpenCLError.call(name: "clCreateKernel", code: -45) }
             let kernel = try DeviceKernel(program, entry: launch.entry)
@@ -78,7 +96,7 @@ final class OpenCLPartition: CompiledPartition {
             return kernel
         }
         return OpenCLState(
-            buffers: buffers, shared: shared, kernels: kernels, queue: queue, recording: recordLaunches(kernels, queue),
+            buffers: buffers, shared: shared, kernels: kernels, queue: queue, recording: recordLaunches(kernels, queue), network: nil,
             pixels: PixelStage(context, style: style, queue: queue))
     }
 
@@ -103,10 +121,10 @@ final class OpenCLPartition: CompiledPartition {
     }
 
     /// One buffer per storage: constants are shared by all states, the rest are parts of the state's own arena or lie in host memory.
-    private func makeBuffers(_ shared: [Int: SharedBuffer]) throws -> [DeviceBuffer] {
-        let chunks = try arena.chunkByteCounts.map { try DeviceBuffer(context, byteCount: $0) }
+    private func makeBuffers(_ shared: [Int: SharedBuffer]) throws -> (storages: [DeviceBuffer], chunks: [DeviceBuffer]) {
+        let chunks = try arena.chunkByteCounts.map { try DeviceBuffer.large(context, byteCount: $0) }
         var parts: [Int: DeviceBuffer] = [:]
-        return try storages.enumerated().map { index, storage in
+        let buffers = try storages.enumerated().map { index, storage in
             if let known = shared[index] { return known.buffer }
             switch storage.kind {
             case .constant(let buffer): return buffer
@@ -121,5 +139,6 @@ final class OpenCLPartition: CompiledPartition {
                 return part
             }
         }
+        return (buffers, chunks)
     }
 }

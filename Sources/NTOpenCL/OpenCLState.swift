@@ -10,6 +10,8 @@ final class OpenCLState: PartitionState {
     let queue: CommandQueue
     /// All launches recorded, when the device took them.
     let recording: CommandBuffer?
+    /// All launches as few; nil when they are queued one by one or replayed.
+    let network: NetworkRun?
     /// What makes inputs from pictures' bytes.
     let pixels: PixelStage
     /// Zeros that clear the status flags; kept here because the copy to the device may outlast the call that starts it.
@@ -18,10 +20,10 @@ final class OpenCLState: PartitionState {
 
     init(
         buffers: [DeviceBuffer], shared: [Int: SharedBuffer], kernels: [DeviceKernel], queue: CommandQueue, recording: CommandBuffer?,
-        pixels: PixelStage
+        network: NetworkRun?, pixels: PixelStage
     ) {
         (self.buffers, self.shared, self.kernels, self.queue) = (buffers, shared, kernels, queue)
-        (self.recording, self.pixels) = (recording, pixels)
+        (self.recording, self.network, self.pixels) = (recording, network, pixels)
     }
 
     /// A queue whose events carry times, made when first asked for.

@@ -6,8 +6,23 @@ import NTFiles
 package struct TuningTable: Sendable, Codable, Equatable {
     /// Tiles by `ConvolutionShape.key`.
     package private(set) var tiles: [String: ConvolutionTile] = [:]
+    /// Whether a depthwise convolution and the 1x1 that reads it are one kernel, by `SeparableShape.key`.
+    package private(set) var fusions: [String: Bool] = [:]
 
     package init() {}
+
+    /// A table of a version that knew fewer choices lacks them.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        tiles = try container.decode([String: ConvolutionTile].self, forKey: .tiles)
+        fusions = try container.decodeIfPresent([String: Bool].self, forKey: .fusions) ?? [:]
+    }
+
+    private enum CodingKeys: String, CodingKey { case tiles, fusions }
+
+    func isFused(_ shape: SeparableShape) -> Bool? { fusions[shape.key] }
+
+    mutating func set(isFused: Bool, for shape: SeparableShape) { fusions[shape.key] = isFused }
 
     func tile(for shape: ConvolutionShape, style: DeviceStyle) -> ConvolutionTile? {
         tiles[shape.key].flatMap { $0.isSupported(style) ? $0 : nil }

@@ -52,6 +52,18 @@ public final class Benchmark {
     /// What the self-check of this batch's first run has found, see `Session.verificationResult`.
     public var verificationResult: VerificationResult? { entry.verification.result }
 
+    /// What the last run has computed, by name: all images of the batch, whose inputs come from one seed and are the same on every backend.
+    public func outputs() throws -> [String: Tensor] {
+        var result: [String: Tensor] = [:]
+        for (index, id) in entry.plan.graph.outputs.enumerated() {
+            let value = entry.plan.graph[id]
+            let base = state.outputs[index].base.assumingMemoryBound(to: Float.self)
+            result[value.name] = try Tensor(
+                shape: value.type.shape.dims, elements: Array(UnsafeBufferPointer(start: base, count: value.type.shape.count)))
+        }
+        return result
+    }
+
     /// Floating-point operations of one run.
     public var flops: Int { entry.plan.graph.flops }
 

@@ -11,6 +11,7 @@ enum BenchCommand: Command {
             Flag(name: "--batch", value: "N", help: "images in one run (default 1)"),
             Flag(name: "--seconds", value: "S", help: "how long to measure (default 2)"),
             Flag(name: "--profile", value: nil, help: "print the time of each step, and how near it comes to the device's peak"),
+            Flag(name: "--output", value: "DIR", help: "write what the last run computed there, as NAME.npy; inputs are the same on every backend"),
             Flag(
                 name: "--rounds-from-stdin", value: nil,
                 help: "print `ready`; then for each line SECONDS run that long and print MEDIAN P10 COUNT (milliseconds)"),
@@ -28,6 +29,13 @@ enum BenchCommand: Command {
         guard !arguments.has("--rounds-from-stdin") || arguments.string("--seconds") == nil else {
             throw UsageError("--rounds-from-stdin goes without --seconds: each round says how long it is")
         }
+        let folder = arguments.string("--output")
+        if folder != nil,
+            let other = ["--image", "--frame", "--rounds-from-stdin"].first(where: { arguments.has($0) || arguments.string($0) != nil })
+        {
+            throw UsageError("--output goes without \(other)")
+        }
+        guard folder != "" else { throw UsageError("--output: expected a folder, found an empty name") }
         let configuration = try CommonFlags.configuration(arguments)
         let start = ContinuousClock.now
         let session = try CommonFlags.session(Model(contentsOf: CommonFlags.url(modelPath, "the model")), configuration)
@@ -43,6 +51,9 @@ enum BenchCommand: Command {
         let report = BenchReport(
             session: session, benchmark: benchmark, latency: latency, loadSeconds: loadSeconds, firstSeconds: firstSeconds, programs: programs)
         let profile = arguments.has("--profile") ? try benchmark.profile(seconds: seconds) : nil
+        if let folder {
+            try PredictCommand.write(try benchmark.outputs().mapValues { .tensor($0) }, to: URL(fileURLWithPath: folder, isDirectory: true))
+        }
         if arguments.has("--json") {
             try Console.print(try report.json(profile))
         } else {

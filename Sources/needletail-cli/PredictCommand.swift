@@ -63,7 +63,8 @@ enum PredictCommand: Command {
         }
     }
 
-    private static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {
+    /// Writes a file for each output. Throws when the folder cannot be written.
+    static func write(_ outputs: [String: FeatureValue], to folder: URL) throws {
         try Files.makeFolder(folder.path)
         for (name, value) in outputs {
             let base = folder.appendingPathComponent(name.replacingOccurrences(of: "/", with: "_"))

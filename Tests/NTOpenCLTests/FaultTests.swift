@@ -71,10 +71,12 @@ final class FaultTests: XCTestCase {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-faults-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = ProgramCache(folder: folder)
-        // With an empty cache, then with a full one; pictures prepared, memory shared and launches replayed; memory shared; none of it.
+        // With an empty cache, then with a full one; pictures prepared, memory shared and launches replayed; memory shared; none of it; one launch.
         let plain = DeviceFeatures()
         let everyFeature = DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true)
-        for (round, features) in [plain, everyFeature, DeviceFeatures(sharesMemory: true), plain].enumerated() {
+        var single = DeviceFeatures(sharesMemory: true, runsInOneLaunch: true)
+        single.leastLaunches = 1
+        for (round, features) in [plain, everyFeature, DeviceFeatures(sharesMemory: true), plain, single].enumerated() {
             let counting = FaultPlan(failing: nil)
             let counter = OpenCLInterface { counting.intercept($0) }
             _ = try everything(
@@ -122,7 +124,10 @@ final class FaultTests: XCTestCase {
         let api = OpenCLInterface { call in switchedOn.value == call ? CL_DEVICE_NOT_AVAILABLE : nil }
         let device = try OpenCLDeviceList(api: api).device(0)
         let replays = device.extensions.contains("cl_khr_command_buffer")
+        var single = DeviceFeatures(runsInOneLaunch: true)
+        single.leastLaunches = 1
         for (features, calls) in [
+            (single, ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"]),
             (DeviceFeatures(), ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"]),
             (DeviceFeatures(sharesMemory: true), ["clEnqueueMapBuffer", "clEnqueueUnmapMemObject", "clEnqueueNDRangeKernel", "clFinish"]),
             (DeviceFeatures(replaysLaunches: true), replays ? ["clEnqueueCommandBufferKHR", "clFinish"] : []),

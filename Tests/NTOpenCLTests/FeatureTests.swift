@@ -7,12 +7,19 @@ import NTTensor
 import TestSupport
 import XCTest
 
-/// Shared memory and replayed launches give the bits that copies and single launches give.
+/// Shared memory, replayed launches and one launch for all give the bits that copies and single launches give.
 final class FeatureTests: XCTestCase {
     static let all = [
         DeviceFeatures(), DeviceFeatures(sharesMemory: true), DeviceFeatures(replaysLaunches: true),
         DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true, fusesSeparable: true),
+        DeviceFeatures(runsInOneLaunch: true), DeviceFeatures(sharesMemory: true, fusesSeparable: true, runsInOneLaunch: true),
     ]
+
+    /// Those worth the time of a device's compiler.
+    static func all(_ device: OpenCLDevice) throws -> [DeviceFeatures] {
+        let isWorthIt = try DeviceFeatures(for: device, environment: [:]).runsInOneLaunch
+        return all.filter { isWorthIt || !$0.runsInOneLaunch }
+    }
 
     private func backend(_ entry: DeviceFixture.Entry, _ features: DeviceFeatures, api: OpenCLInterface = .system) throws -> OpenCLBackend {
         try OpenCLBackend(
@@ -28,7 +35,7 @@ final class FeatureTests: XCTestCase {
         let inputs = try (0..<3).map { _ in try numbers.tensor([1, 3, 32, 32]) }
         for entry in try DeviceFixture.entries.get() {
             let expected = try inputs.map { Self.bits(try compute(graph, on: try backend(entry, DeviceFeatures()), inputs: [$0])) }
-            for features in Self.all {
+            for features in try Self.all(entry.backend.device) {
                 let plan = try ExecutionPlan(graph, backend: try backend(entry, features))
                 let state = try plan.makeState()
                 for round in 0..<2 {
@@ -50,7 +57,7 @@ final class FeatureTests: XCTestCase {
     /// Operators of all kinds, with outputs that are inputs, constants, views, or two at once.
     func testOperatorCases() throws {
         for entry in try DeviceFixture.entries.get() where entry.backend.style.family == .wideCores {
-            for features in Self.all.dropFirst() {
+            for features in try Self.all(entry.backend.device).dropFirst() {
                 let backend = try backend(entry, features)
                 for (index, item) in OperatorCases.all.enumerated() where index % 5 == 0 {
                     for problem in BackendCheck.run(item, on: backend) { XCTFail("\(features) on \(entry.name): \(problem)") }
@@ -103,7 +110,7 @@ final class FeatureTests: XCTestCase {
     /// One run waits once, at its end, and copies nothing that the device shares.
     func testARunWaitsOnce() throws {
         let graph = try NetworkCases.mobileNetV1(size: 32, alpha: 0.25, classes: 10)
-        for features in Self.all {
+        for features in try Self.all(try DeviceFixture.backend().device) {
             let calls = CallLog()
             let api = OpenCLInterface { name in
                 calls.add(name)
@@ -124,14 +131,19 @@ final class FeatureTests: XCTestCase {
             XCTAssertEqual(count("clEnqueueWriteBuffer"), features.sharesMemory && !features.preparesPixels ? 0 : 1)
             let isReplayed = features.replaysLaunches && backend.device.extensions.contains("cl_khr_command_buffer")
             XCTAssertEqual(count("clEnqueueCommandBufferKHR"), isReplayed ? 1 : 0)
-            XCTAssertEqual(count("clEnqueueNDRangeKernel") > 0, !isReplayed)
+            let launches = count("clEnqueueNDRangeKernel")
+            if features.runsInOneLaunch {
+                XCTAssertEqual(launches, 1)
+            } else {
+                XCTAssertEqual(launches > 1, !isReplayed)
+            }
         }
     }
 
     /// While one thread waits for its run, others begin and end theirs: no lock is held.
     func testAWaitingRunHoldsNoLock() throws {
         let graph = try NetworkCases.mobileNetV1(size: 32, alpha: 0.25, classes: 10)
-        for features in Self.all {
+        for features in try Self.all(try DeviceFixture.backend().device) {
             let gate = Gate()
             let api = OpenCLInterface { name in
                 if name == "clFinish" { gate.pass() }
@@ -185,7 +197,7 @@ final class FeatureTests: XCTestCase {
         var numbers = SeededNumbers(5)
         let inputs = try (0..<5).map { _ in try numbers.tensor([1, 3, 32, 32]) }
         for entry in try DeviceFixture.entries.get() {
-            for features in Self.all {
+            for features in try Self.all(try DeviceFixture.backend().device) {
                 let plan = try ExecutionPlan(graph, backend: try backend(entry, features))
                 let single = try plan.makeState()
                 let expected = try inputs.map { Self.bits(try compute(plan, single, inputs: [$0])) }

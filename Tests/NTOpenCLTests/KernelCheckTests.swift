@@ -50,6 +50,19 @@ final class KernelCheckTests: XCTestCase {
         }
     }
 
+    /// Kernels as functions of one launch, which shares them out by itself.
+    func testNetworkKernelOnce() throws {
+        let item = try SingleLaunchTests.branches()
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        for entry in try DeviceFixture.entries.get() where entry.backend.style.family == .wideCores {
+            // A simulator takes any program at once; a compiler that takes minutes for such ones is spared.
+            let device = entry.backend.device
+            guard try DeviceFeatures(for: device, environment: [:]).runsInOneLaunch || device.platformName == "Oclgrind" else { continue }
+            let found = try compute(item.graph, on: try SingleLaunchTests.backend(entry), inputs: item.inputs)
+            for (a, b) in zip(found, expected) { assertEqual(a, b, entry.name) }
+        }
+    }
+
     func testPixelKernelsOnce() throws {
         for entry in try DeviceFixture.entries.get() {
             let backend = try PixelTests.withPixels(entry)

@@ -122,16 +122,19 @@ final class PixelTests: XCTestCase {
         for text in ["", ",", " , "] { XCTAssertEqual(try features(text), standard) }
         for text in ["pixels", "pixels=maybe", "colour=on", ",,=,", "pixels=on=on", "pixels=on,fused=off", "Pixels=on"] {
             XCTAssertThrowsError(try features(text), text) {
-                XCTAssertTrue("\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, each with =on or =off, found "), "\($0)")
+                XCTAssertTrue(
+                    "\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, single, each with =on or =off, found "), "\($0)")
             }
         }
         XCTAssertTrue(try features("fuse=on, pixels=on").preparesPixels)
         XCTAssertFalse(try features("pixels=off").preparesPixels)
-        XCTAssertEqual(
-            try features("pixels=on,shared=on,replay=on,fuse=on"),
-            DeviceFeatures(
-                preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer"), fusesSeparable: true))
-        XCTAssertEqual(try features("replay=off,shared=off,pixels=off,fuse=off"), DeviceFeatures())
+        var everything = DeviceFeatures(
+            preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer"), fusesSeparable: true,
+            runsInOneLaunch: true)
+        var nothing = DeviceFeatures()
+        (everything.leastSeparableWork, nothing.leastSeparableWork) = (standard.leastSeparableWork, standard.leastSeparableWork)
+        XCTAssertEqual(try features("pixels=on,shared=on,replay=on,fuse=on,single=on"), everything)
+        XCTAssertEqual(try features("replay=off,shared=off,pixels=off,fuse=off,single=off"), nothing)
         XCTAssertEqual(standard.sharesMemory, device.hasUnifiedMemory)
     }
 }

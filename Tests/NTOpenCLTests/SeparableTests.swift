@@ -1,3 +1,4 @@
+import Foundation
 import NTGraph
 import NTOpenCL
 import NTRuntime
@@ -96,6 +97,57 @@ final class SeparableTests: XCTestCase {
         let device = try DeviceFixture.backend().device
         let backend = try OpenCLBackend(device: device, cache: DeviceFixture.cache, features: DeviceFeatures(fusesSeparable: true))
         XCTAssertTrue(try ExecutionPlan(item.graph, backend: backend).steps.allSatisfy { $0.step.layers.count == 1 })
+    }
+
+    /// What a table says decides, against what would be done without it; another shape's entry does not. The table survives its file.
+    func testAStoredChoiceIsTaken() throws {
+        let small = try Self.pair(channels: 16, outputs: 16, height: 15, width: 20, stride: 1, kernel: 3, residual: true)
+        let expected = try ReferenceBackend.evaluate(small.graph, inputs: small.inputs)
+        for entry in try DeviceFixture.entries.get() where entry.backend.style.family == .wideCores && entry.backend.style.vectorWidth == 16 {
+            let key = "1x15x20 16x16 3x3 1x1 float"
+            for (least, stored, isFused) in [
+                (0, "{\"\(key)\":false}", false), (.max, "{\"\(key)\":true}", true), (0, "{}", true), (.max, "{}", false),
+                (0, "{\"2x15x20 16x16 3x3 1x1 float\":false}", true),
+            ] {
+                var features = DeviceFeatures(fusesSeparable: true)
+                features.leastSeparableWork = least
+                let table = try JSONDecoder().decode(TuningTable.self, from: Data("{\"tiles\":{},\"fusions\":\(stored)}".utf8))
+                XCTAssertEqual(try JSONDecoder().decode(TuningTable.self, from: try JSONEncoder().encode(table)), table)
+                let backend = try OpenCLBackend(
+                    device: entry.backend.device, family: .wideCores, cache: DeviceFixture.cache, tuning: table, features: features)
+                let plan = try ExecutionPlan(small.graph, backend: backend)
+                let fused = plan.steps.map(\.step).first { $0.layers == ["depthwise", "pointwise"] }
+                XCTAssertEqual(fused != nil, isFused, "\(stored) on \(entry.name)")
+                if stored.contains("true") { XCTAssertTrue(fused?.choice.hasSuffix("measured on this device to be faster") ?? false) }
+                assertEqual(try compute(plan, try plan.makeState(), inputs: small.inputs)[0], expected[0], entry.name)
+            }
+        }
+        // Tables that were written before there were such choices are still good.
+        XCTAssertEqual(try JSONDecoder().decode(TuningTable.self, from: Data("{\"tiles\":{}}".utf8)), TuningTable())
+    }
+
+    /// The tuner measures a pair both ways, keeps one, and runs take it.
+    func testTheTunerChooses() throws {
+        let item = try Self.pair(channels: 16, outputs: 16, height: 15, width: 20, stride: 1, kernel: 3, residual: false)
+        let entry = try DeviceFixture.entries.get()[0]
+        var features = DeviceFeatures(fusesSeparable: true)
+        features.leastSeparableWork = .max
+        let backend = try OpenCLBackend(
+            device: entry.backend.device, family: .wideCores, cache: DeviceFixture.cache, tuning: TuningTable(), features: features)
+        let (table, findings, shapeCount) = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0.002)
+        XCTAssertEqual(findings.map(\.layer), ["pointwise", "depthwise + pointwise"])
+        XCTAssertEqual(shapeCount, 2)
+        XCTAssertTrue(findings.allSatisfy { $0.after > 0 && $0.after <= $0.before })
+        let choice = try XCTUnwrap(table.fusions.values.first)
+        XCTAssertEqual(table.fusions.count, 1)
+        let plan = try ExecutionPlan(item.graph, backend: backend.with(tuning: table))
+        XCTAssertEqual(plan.steps.contains { $0.step.layers == ["depthwise", "pointwise"] }, choice)
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        assertEqual(try compute(plan, try plan.makeState(), inputs: item.inputs)[0], expected[0], "tuned")
+        // Where fusing is off nothing is measured.
+        let off = try OpenCLBackend(
+            device: entry.backend.device, family: .wideCores, cache: DeviceFixture.cache, tuning: TuningTable(), features: DeviceFeatures())
+        XCTAssertEqual(try OpenCLTuner(off).tune(item.graph, secondsPerTile: 0).table.fusions, [:])
     }
 
     /// A value that others read, or that is an output, is written.

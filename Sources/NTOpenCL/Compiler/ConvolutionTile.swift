@@ -16,13 +16,13 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     }
 
     /// Row counts that `convolution.cl` is written for.
-    static let registerRows = [1, 2, 4, 5, 8, 10, 12]
+    static let registerRows = [1, 2, 4, 5, 6, 7, 8, 10, 12, 14]
 
     /// Whether the kernels are written for this tile and the device can run it.
     func isSupported(_ style: DeviceStyle) -> Bool {
         switch self {
         case .registers(let rows, let vectors, let width):
-            return style.family == .wideCores && Self.registerRows.contains(rows) && [1, 2].contains(vectors)
+            return style.family == .wideCores && Self.registerRows.contains(rows) && [1, 2, 4].contains(vectors)
                 && [4, 8, 16].contains(width) && width <= style.vectorWidth
         case .local(let side, let rows, let columns, let depth):
             return style.family == .manyCores && [8, 16].contains(side) && side <= style.groupSide
@@ -38,8 +38,8 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
         case .wideCores:
             let registers = style.vectorWidth == 16 ? 31 : 15
             all = [style.vectorWidth, style.vectorWidth / 2].flatMap { width in
-                [1, 2].flatMap { vectors in
-                    registerRows.filter { $0 * vectors + vectors < registers }.map {
+                [1, 2, 4].flatMap { vectors in
+                    [1, 4, 7, 8, 10, 12].filter { $0 * vectors + vectors < registers && (vectors < 4 || $0 <= 4) }.map {
                         .registers(rows: $0, vectors: vectors, width: width)
                     }
                 }
@@ -59,14 +59,17 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     ///
     /// On wide cores the one with the least estimated time over the whole output. Per step of the inner product a tile costs its multiply-adds,
     /// or its loads (a vector load like two broadcasts), or the latency of one multiply-add, whichever is most; the store costs some steps more.
-    static func standard(pixels: Int, outputs: Int, style: DeviceStyle) -> ConvolutionTile {
+    /// `rowLength` is what tiles are kept to, all pixels by default.
+    static func standard(pixels: Int, rowLength: Int? = nil, outputs: Int, style: DeviceStyle) -> ConvolutionTile {
         guard style.family == .wideCores else { return .local(side: style.groupSide, rows: 4, columns: 4, depth: 16) }
         var best = ConvolutionTile.registers(rows: 1, vectors: 1, width: style.vectorWidth)
         var bestCost = Double.infinity
         for width in [style.vectorWidth, style.vectorWidth / 2] where width >= 4 {
-            for vectors in [1, 2] {
-                for rows in style.tileRows {
-                    let tiles = (pixels + rows - 1) / rows * ((outputs + vectors * width - 1) / (vectors * width))
+            for vectors in [1, 2, 4] {
+                for rows in style.tileRows where vectors < 4 || rows == 1 {
+                    let row = rowLength ?? pixels
+                    let runs = rows <= row ? max(1, pixels / max(1, row)) * ((row + rows - 1) / rows) : (pixels + rows - 1) / rows
+                    let tiles = runs * ((outputs + vectors * width - 1) / (vectors * width))
                     let step = max(Double(rows * vectors), Double(rows) * 0.5 + Double(vectors), 4) + 0.5
                     let cost = Double(tiles) * step * (width == style.vectorWidth ? 1 : 0.75)
                     if cost < bestCost { (best, bestCost) = (.registers(rows: rows, vectors: vectors, width: width), cost) }
@@ -74,6 +77,26 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
             }
         }
         return best
+    }
+}
+
+/// What decides whether a depthwise convolution and the 1x1 that reads it are faster as one kernel.
+package struct SeparableShape: Sendable, Hashable {
+    /// Images, rows, columns of the result.
+    var images: Int
+    var rows: Int
+    var columns: Int
+    var channels: Int
+    var outputs: Int
+    var kernel: Size2D
+    var strides: Size2D
+    var storedType: ElementType
+
+    var multiplyAdds: Int { SaturatingArithmetic.product(images, rows, columns, channels, outputs) }
+
+    /// The shape in a tuning file.
+    var key: String {
+        "\(images)x\(rows)x\(columns) \(channels)x\(outputs) \(kernel.height)x\(kernel.width) \(strides.height)x\(strides.width) \(storedType.rawValue)"
     }
 }
 

@@ -20,13 +20,13 @@ package struct DeviceStyle: Sendable, Hashable {
     package var maximumWorkGroupSize: Int
     package var localMemoryBytes: Int
 
-    /// The defaults for a device of this kind.
-    package init(for device: OpenCLDevice, family: Family? = nil) {
+    /// The defaults for a device of this kind. Where kernels are compiled for each layer, many shapes of tiles cost no more than few.
+    package init(for device: OpenCLDevice, family: Family? = nil, compilesPerLayer: Bool = false) {
         self.family = family ?? (device.kind == .gpu ? .manyCores : .wideCores)
         let widest = self.family == .manyCores ? 4 : 16
         vectorWidth = [16, 8, 4].first { $0 <= min(widest, max(4, device.nativeFloatVector)) } ?? 4
         // 10 and 5 rows leave little over in images of 7, 14, 28, 56, 112 pixels a side; few heights make few programs.
-        tileRows = vectorWidth == 16 ? [1, 4, 10] : [1, 5]
+        tileRows = vectorWidth == 16 ? (compilesPerLayer ? [1, 4, 7, 8, 10, 12] : [1, 4, 10]) : [1, 5]
         let sides = device.maximumWorkItemSizes.prefix(2)
         groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
         depthwisePixels = self.family == .manyCores ? 1 : vectorWidth == 16 ? 7 : 4

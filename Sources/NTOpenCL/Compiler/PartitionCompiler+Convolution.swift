@@ -22,6 +22,19 @@ extension PartitionCompiler {
         var outputs: Int { out.dims[1] / groups }
         var channels: Int { x.dims[1] / groups }
         var pixels: Int { out.dims[0] * out.dims[2] * out.dims[3] }
+        /// Pixels of a row of the output; all of them where they are one even run.
+        var rowLength: Int { isPointwise ? pixels : out.dims[3] }
+
+        /// Whether tiles of `rows` pixels keep to rows of the output: where that takes at most a quarter more of them.
+        func isInLines(_ rows: Int) -> Bool {
+            rows <= rowLength && ((rowLength + rows - 1) / rows * rows - rowLength) * 4 <= rowLength
+        }
+
+        /// Tiles of `rows` pixels that cover the output.
+        func tiles(of rows: Int) -> Int {
+            isInLines(rows) ? pixels / rowLength * ((rowLength + rows - 1) / rows) : (pixels + rows - 1) / rows
+        }
+
         /// Whether every output pixel reads one input pixel, and these are evenly spaced.
         var isPointwise: Bool {
             kernel == .one && strides == .one && padding.isZero && groups == 1 && x.strides[1] == 1
@@ -94,7 +107,7 @@ extension PartitionCompiler {
             pixels: c.pixels, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width, groups: c.groups,
             storedType: storedType)
         let tuned = tuning.tile(for: shape, style: style)
-        let tile = tuned ?? ConvolutionTile.standard(pixels: c.pixels, outputs: c.outputs, style: style)
+        let tile = tuned ?? ConvolutionTile.standard(pixels: c.pixels, rowLength: c.rowLength, outputs: c.outputs, style: style)
         explain(tuned == nil ? "the default tile for \(style.summary)" : "the tile tuned on this device")
         let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
         var macros = ["S": storedType.rawValue, "X_T": c.x.type.rawValue]
@@ -106,7 +119,8 @@ extension PartitionCompiler {
             } else if c.x.strides[1] != 1 {
                 macros["PLANAR"] = ""
             }
-            let tiles = (c.pixels + rows - 1) / rows
+            let tiles = c.tiles(of: rows)
+            if c.isInLines(rows) { macros["LINE"] = "" }
             // A work-item is worth some microseconds of arithmetic, as long as every core gets several.
             let work = rows * tile.panelWidth * c.channels * shape.taps
             let span = max(

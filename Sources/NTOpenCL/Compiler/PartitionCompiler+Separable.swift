@@ -9,43 +9,59 @@ struct SeparablePair {
     let across: Int
     let vectors: Int
     let width: Int
+    let shape: SeparableShape
+    /// Whether it was measured to be worth it.
+    var isTuned = false
 }
 
 extension PartitionCompiler {
     /// The most channels between the two convolutions: what lies in private memory is a row of pixels of them.
     private static let maximumChannels = 512
 
-    /// The pair that begins at a node, where one kernel is worth it: on wide cores, for windows that lie in registers, when no more than a sixth of the
-    /// pixels would be computed twice at the ends of rows and there is enough to do.
+    /// The pair that begins at a node, where one kernel is worth it: as was measured, else when no more than a sixth of the pixels would be computed twice
+    /// at the ends of rows and there is enough to do.
     ///
     /// Measured on 2 cores in turns with separate kernels: MobileNet v1 takes 0.83 of the time on PoCL and 0.87 to 0.99 on Intel's runtime, v2 0.99 and 0.95
     /// to 1. Images under 14 x 14, rows of which runs leave more over, and layers under 2 million multiply-adds lose.
     func separablePair(at index: Int) -> SeparablePair? {
-        guard let leastSeparableWork, style.family == .wideCores, index + 1 < graph.nodes.count else { return nil }
+        guard let leastSeparableWork, var pair = Self.separablePair(at: index, in: graph, style: style, storedType: storedType) else { return nil }
+        if let isFused = tuning.isFused(pair.shape) {
+            pair.isTuned = true
+            return isFused ? pair : nil
+        }
+        let shape = pair.shape
+        let isTight = ((shape.columns + pair.across - 1) / pair.across * pair.across - shape.columns) * 6 <= shape.columns
+        guard isTight, shape.rows * shape.columns >= 196, shape.multiplyAdds / max(1, shape.images) >= leastSeparableWork else { return nil }
+        return pair
+    }
+
+    /// The pair that begins at a node, where one kernel can do it: on wide cores, for windows that lie in registers.
+    static func separablePair(at index: Int, in graph: Graph, style: DeviceStyle, storedType: ElementType) -> SeparablePair? {
+        guard style.family == .wideCores, index + 1 < graph.nodes.count else { return nil }
         let (first, second) = (graph.nodes[index], graph.nodes[index + 1])
         guard let depthwise = first.op as? Convolution, let pointwise = second.op as? Convolution, first.inputs.count > 1, second.inputs.count > 1,
-            second.inputs[0] == first.outputs[0], readers(of: first.outputs[0]) == 1, !graph.outputs.contains(first.outputs[0])
+            second.inputs[0] == first.outputs[0], graph.nodes.reduce(0, { $0 + $1.inputs.count { $0 == first.outputs[0] } }) == 1,
+            !graph.outputs.contains(first.outputs[0])
         else { return nil }
         let (kernel, weights) = (graph[first.inputs[1]].type.shape, graph[second.inputs[1]].type.shape)
         let output = graph[second.outputs[0]].type.shape
         let channels = kernel[0]
         guard depthwise.groups > 1, kernel[1] == 1, channels == depthwise.groups, !depthwise.hasResidual, depthwise.dilations == .one,
             depthwise.strides.width <= 2, kernel[2] * kernel[3] <= 25, pointwise.isPointwiseKernel(weights), pointwise.groups == 1,
-            pointwise.strides == .one, pointwise.padding.isZero, channels <= Self.maximumChannels, output.count > 0
+            pointwise.strides == .one, pointwise.padding.isZero, channels <= maximumChannels, output.count > 0
         else { return nil }
         for op in [depthwise, pointwise] where Activation(op.activation).asClamp.macro != "ACT_CLAMP" { return nil }
         let (width, columns) = (style.vector(dividing: channels), output[3])
         let runs = style.vectorWidth == 16 ? (depthwise.strides.width == 1 ? [10, 7] : [7]) : [5]
-        guard width == style.vectorWidth, output[2] * columns >= 196,
-            output[2] * columns * channels * output[1] >= leastSeparableWork,
-            let across = runs.filter({ $0 <= columns && ((columns + $0 - 1) / $0 * $0 - columns) * 6 <= columns })
-                .min(by: { (columns + $0 - 1) / $0 * $0 < (columns + $1 - 1) / $1 * $1 })
+        guard width == style.vectorWidth,
+            let across = runs.filter({ $0 <= columns }).min(by: { (columns + $0 - 1) / $0 * $0 < (columns + $1 - 1) / $1 * $1 })
         else { return nil }
         return SeparablePair(
-            depthwise: first, pointwise: second, across: across, vectors: output[1] > width ? 2 : 1, width: width)
+            depthwise: first, pointwise: second, across: across, vectors: output[1] > width ? 2 : 1, width: width,
+            shape: SeparableShape(
+                images: output[0], rows: output[2], columns: columns, channels: channels, outputs: output[1], kernel: Size2D(kernel[2], kernel[3]),
+                strides: depthwise.strides, storedType: storedType))
     }
-
-    private func readers(of id: ValueID) -> Int { graph.nodes.reduce(0) { $0 + $1.inputs.count { $0 == id } } }
 
     /// Emits the one launch of a pair as part of the current step.
     func emitSeparable(_ pair: SeparablePair) throws {
@@ -83,7 +99,9 @@ extension PartitionCompiler {
             ],
             range: range([rows, parts]), reads: [x] + (residual.map { [$0] } ?? []), writes: [out],
             replaceable: residual.map { [$0] } ?? [], label: "separable \(kh)x\(kw) \(pair.across)x\(panelWidth)")
-        explain("two convolutions in one kernel: what lies between them stays in the core")
+        explain(
+            "two convolutions in one kernel: what lies between them stays in the core"
+                + (pair.isTuned ? "; measured on this device to be faster" : ""))
         bind(out)
     }
 

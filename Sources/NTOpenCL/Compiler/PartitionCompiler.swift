@@ -25,10 +25,16 @@ final class PartitionCompiler {
     private(set) var statusStorage: Int?
     /// The node being compiled.
     private(set) var node: Node
+    /// Where constants lie; nil when each has a buffer of its own.
+    private var constantPool: ConstantPool?
 
     init(
         _ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable, leastSeparableWork: Int?
     ) {
+        if style.family == .wideCores {
+            let values = graph.values.reduce(0) { SaturatingArithmetic.sum($0, $1.constant?.count ?? 0) }
+            constantPool = ConstantPool(context, expected: SaturatingArithmetic.product(values, storedType.byteCount, 9) / 8)
+        }
         (self.graph, self.context, self.style, self.storedType) = (graph, context, style, storedType)
         (self.tuning, self.leastSeparableWork) = (tuning, leastSeparableWork)
         node = Node(name: graph.name, op: Unary(.identity), inputs: [], outputs: [])
@@ -160,7 +166,12 @@ final class PartitionCompiler {
 
     /// A constant storage of these bytes.
     func constantStorage(_ bytes: UnsafeRawBufferPointer) throws(OpenCLError) -> Int {
-        let buffer = try DeviceBuffer(context, byteCount: bytes.count, contents: bytes, readOnly: true)
+        let buffer: DeviceBuffer
+        if let pooled = try constantPool?.place(bytes) {
+            buffer = pooled
+        } else {
+            buffer = try DeviceBuffer(context, byteCount: bytes.count, contents: bytes, readOnly: true)
+        }
         storages.append(Storage(kind: .constant(buffer), byteCount: buffer.byteCount))
         return storages.count - 1
     }

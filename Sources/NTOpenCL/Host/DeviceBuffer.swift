@@ -7,6 +7,12 @@ final class DeviceBuffer: @unchecked Sendable {
     let byteCount: Int
     private let api: OpenCLInterface
     private let whole: DeviceBuffer?
+    private let offset: Int
+    /// Host memory that this lies in and owns.
+    private let host: HostMemory?
+
+    /// The buffer that this is a part of, or itself, and the byte of it where this begins.
+    var origin: (whole: DeviceBuffer, offset: Int) { (whole ?? self, offset) }
 
     /// Allocates at least 64 bytes; `contents`, when given, are copied in and decide nothing about the size.
     init(_ context: DeviceContext, byteCount: Int, contents: UnsafeRawBufferPointer? = nil, readOnly: Bool = false) throws(OpenCLError) {
@@ -22,11 +28,11 @@ final class DeviceBuffer: @unchecked Sendable {
         self.memory = memory
         self.byteCount = size
         api = context.api
-        whole = nil
+        (whole, self.offset, host) = (nil, 0, nil)
         if let contents, contents.count > 0 { try context.upload(contents, to: self) }
     }
 
-    /// A buffer over all of `memory`, which must outlive it.
+    /// A buffer over all of `memory`.
     init(_ context: DeviceContext, over memory: HostMemory) throws(OpenCLError) {
         let flags = cl_mem_flags(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR)
         self.memory = try context.api.create("clCreateBuffer", kind: "mem") {
@@ -34,7 +40,16 @@ final class DeviceBuffer: @unchecked Sendable {
         }
         byteCount = memory.capacity
         api = context.api
-        whole = nil
+        (whole, self.offset, host) = (nil, 0, memory)
+    }
+
+    /// A buffer of at least 64 bytes. Where the device is the host's processor, large ones lie in large pages of its memory.
+    static func large(_ context: DeviceContext, byteCount: Int) throws(OpenCLError) -> DeviceBuffer {
+        let device = context.device
+        guard device.kind == .cpu, device.hasUnifiedMemory, byteCount >= 2 << 20, byteCount <= device.maximumAllocationBytes - 64,
+            let memory = try? HostMemory(byteCount: byteCount)
+        else { return try DeviceBuffer(context, byteCount: byteCount) }
+        return try DeviceBuffer(context, over: memory)
     }
 
     /// Bytes `offset..<offset + byteCount` of `whole`; `offset` is aligned as the device demands.
@@ -45,7 +60,7 @@ final class DeviceBuffer: @unchecked Sendable {
                 whole.memory, cl_mem_flags(CL_MEM_READ_WRITE), cl_buffer_create_type(CL_BUFFER_CREATE_TYPE_REGION), &region, &$0)
         }
         self.byteCount = byteCount
-        self.whole = whole
+        (self.whole, self.offset, host) = (whole, offset, nil)
         api = whole.api
     }
 

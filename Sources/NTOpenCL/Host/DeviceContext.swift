@@ -49,17 +49,25 @@ final class DeviceContext: @unchecked Sendable {
         let text = key.sourceText
         let options = key.optionText
         let entry = cache.map { _ in CacheEntryKey(source: text, options: options, device: device) }
-        if let program = cached(entry, key, options) { return program }
+        if !isKeptByDriver(key), let program = cached(entry, key, options) { return program }
         // One process builds at a time: PoCL's own cache fails builds that run at once, and the others find what the first has stored.
         let buildLock = cache?.lockBuilds()
         defer { withExtendedLifetime(buildLock) {} }
-        if buildLock?.hadToWait == true, let program = cached(entry, key, options) { return program }
+        if buildLock?.hadToWait == true, !isKeptByDriver(key), let program = cached(entry, key, options) { return program }
         let program = try DeviceProgram.build(source: text, name: key.source.rawValue, options: options, on: self)
-        builds += 1
-        if let cache, let entry, let binary = program.binary() { cache.store(binary, for: entry) }
         programs[key] = program
+        if isKeptByDriver(key), let cache, let entry, cache.load(entry) != nil {
+            loads += 1
+            return program
+        }
+        builds += 1
+        if let cache, let entry, let binary = isKeptByDriver(key) ? [] : program.binary() { cache.store(binary, for: entry) }
         return program
     }
+
+    /// Whether the cache only notes that a program has been built. PoCL compiles a kernel anew for its first launch, keeps that, and finds it by the
+    /// source; asking for the binary has it compile a second kernel, which for a network takes seconds and which no launch uses.
+    private func isKeptByDriver(_ key: ProgramKey) -> Bool { key.source == .network && device.platformName == PoCLCache.platformName }
 
     /// The program that the disk cache holds, or nil. The lock is held.
     private func cached(_ entry: CacheEntryKey?, _ key: ProgramKey, _ options: String) -> DeviceProgram? {
@@ -71,8 +79,8 @@ final class DeviceContext: @unchecked Sendable {
         return program
     }
 
-    /// Copies bytes to a buffer and waits.
-    func upload(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer) throws(OpenCLError) {
+    /// Copies bytes to a buffer, from byte `offset` of it on, and waits.
+    func upload(_ bytes: UnsafeRawBufferPointer, to buffer: DeviceBuffer, offset: Int = 0) throws(OpenCLError) {
         transferLock.lock()
         defer { transferLock.unlock() }
         let queue: CommandQueue
@@ -83,7 +91,7 @@ final class DeviceContext: @unchecked Sendable {
             transferQueue = queue
         }
         do {
-            try queue.write(bytes, to: buffer)
+            try queue.write(bytes, to: buffer, offset: offset)
             try queue.finish()
         } catch {
             queue.abandon()

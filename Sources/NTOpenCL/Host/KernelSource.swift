@@ -5,24 +5,36 @@ enum KernelSource: String, Sendable, Hashable, CaseIterable {
     case pointwise, convolution
     case convolutionTiled = "convolution_tiled"
     case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking, pixels, separable
+    /// The entry of a program that holds a network's kernels as functions.
+    case network
 
     private static let widths = [1, 4, 8, 16]
 
     /// The whole program's text: loads and stores, the functions for the vector widths in `widths`, the kernels.
     func text(widths: Set<Int>) -> String {
         // Whole numbers need neither.
-        if self == .pixels { return Self.file(rawValue) }
-        var parts = [Self.file("common")]
-        for width in Self.widths where width == 1 || widths.contains(width) {
-            parts.append("#define FT nt_float\(width)\n#define FN(name) nt_##name##_\(width)\n")
-            parts.append(Self.file("functions"))
-            parts.append("#undef FT\n#undef FN\n")
-        }
-        parts.append(Self.file(rawValue))
-        return parts.joined(separator: "\n")
+        if self == .pixels { return file }
+        return [Self.file("common"), Self.functions(widths: widths, suffix: ""), file].joined(separator: "\n")
     }
 
-    private static func file(_ name: String) -> String {
+    /// `functions.cl` for some vector widths and for single numbers, `suffix` behind the names.
+    static func functions(widths: Set<Int>, suffix: String) -> String {
+        Self.widths.filter { $0 == 1 || widths.contains($0) }.map { width in
+            """
+            #define FT nt_float\(width)
+            #define FN(name) nt_##name##_\(width)\(suffix)
+            \(file("functions"))
+            #undef FT
+            #undef FN
+
+            """
+        }.joined()
+    }
+
+    /// The file itself.
+    var file: String { Self.file(rawValue) }
+
+    static func file(_ name: String) -> String {
         var length = 0
         guard let text = nt_kernel_source(name, &length) else { return "#error \(name).cl is not embedded" }
         return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
@@ -34,13 +46,16 @@ struct ProgramKey: Sendable, Hashable {
     var source: KernelSource
     /// Macros in any order; a value of "" means defined.
     var macros: [String: String]
+    /// The kernels of a network's program; empty for any other.
+    var network = NetworkText()
 
     var optionText: String {
         let defines = macros.sorted { $0.key < $1.key }.map { $0.value.isEmpty ? "-D \($0.key)" : "-D \($0.key)=\($0.value)" }
         return (["-cl-std=CL1.2"] + defines).joined(separator: " ")
     }
 
-    var sourceText: String {
-        source.text(widths: Set([macros["W"], macros["VW"]].compactMap { $0.flatMap { Int($0) } }))
-    }
+    var sourceText: String { source == .network ? network.text : source.text(widths: widths) }
+
+    /// The vector widths that the kernels ask for.
+    var widths: Set<Int> { Set([macros["W"], macros["VW"]].compactMap { $0.flatMap { Int($0) } }) }
 }

@@ -8,26 +8,38 @@ final class UnfinishedFolder {
     let path: String
     private let descriptor: Int32
 
-    private static let living = Mutex<Set<String>>([])
+    /// The folders of this process, and whether it is about to end and makes no more.
+    private struct Living {
+        var paths: Set<String> = []
+        var isEnding = false
+    }
+
+    private static let living = Mutex(Living())
 
     /// Makes the folder. Throws `FileError`.
     init(beside target: String) throws(FileError) {
         while true {
             let path = Self.prefix(target) + UUID().uuidString + Self.suffix
-            try Files.makeFolder(path)
+            try Self.make(path)
             let opened = Self.open(path)
             let code = errno
             // Another process may take it for abandoned until it is locked.
-            if opened < 0, code == ENOENT { continue }
-            guard opened >= 0 else { throw FileError(path, .failed(action: "opened", code: code)) }
+            if opened < 0, code == ENOENT {
+                Self.forget(path)
+                continue
+            }
+            guard opened >= 0 else {
+                Self.forget(path)
+                throw FileError(path, .failed(action: "opened", code: code))
+            }
             // A file system without locks keeps what is abandoned.
             flock(opened, LOCK_EX)
             guard Self.isOpen(opened, at: path) else {
                 close(opened)
+                Self.forget(path)
                 continue
             }
             (self.path, descriptor) = (path, opened)
-            Self.living.withLock { _ = $0.insert(path) }
             return
         }
     }
@@ -35,14 +47,35 @@ final class UnfinishedFolder {
     /// Removes what is at the folder's path now.
     deinit {
         Files.remove(path)
-        Self.living.withLock { _ = $0.remove(path) }
+        Self.forget(path)
         close(descriptor)
     }
 
-    /// Removes the folders of this process, which is about to end.
+    /// Makes a folder, so that at every moment it either is not there or is known to be this process's.
+    private static func make(_ path: String) throws(FileError) {
+        let result: Result<Void, FileError> = living.withLock { living in
+            guard !living.isEnding else { return .failure(FileError(path, .failed(action: "made", code: EINTR))) }
+            do throws(FileError) {
+                try Files.makeFolder(path)
+            } catch {
+                return .failure(error)
+            }
+            living.paths.insert(path)
+            return .success(())
+        }
+        try result.get()
+    }
+
+    private static func forget(_ path: String) { living.withLock { _ = $0.paths.remove(path) } }
+
+    /// Removes the folders of this process, which is about to end and can make no more.
     static func removeAll() {
+        let paths = living.withLock { living in
+            living.isEnding = true
+            return living.paths
+        }
         // A file may be made in a folder while it is being emptied.
-        for path in living.withLock({ $0 }) {
+        for path in paths {
             for _ in 0..<20 where Files.kind(path) != nil {
                 Files.remove(path)
                 usleep(5_000)

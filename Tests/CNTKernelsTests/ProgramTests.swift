@@ -39,9 +39,11 @@ final class ProgramTests: XCTestCase {
         let buffers = [
             nt_image_buffer(buffer: 0, memory: source.start, stride: 3), nt_image_buffer(buffer: 2, memory: target.start, stride: 2),
         ]
-        let code = steps.withUnsafeBufferPointer { list in
-            withUnsafePointer(to: nt_program(steps: list.baseAddress, count: 2, threads: 1)) {
-                nt_program_run_images($0, &states, buffers, 2, x.count, pool)
+        let code = withExtendedLifetime(middle) {
+            steps.withUnsafeBufferPointer { list in
+                withUnsafePointer(to: nt_program(steps: list.baseAddress, count: 2, threads: 1)) {
+                    nt_program_run_images($0, &states, buffers, 2, x.count, pool)
+                }
             }
         }
         XCTAssertTrue(source.isIntact && target.isIntact)

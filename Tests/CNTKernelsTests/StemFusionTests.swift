@@ -78,7 +78,8 @@ final class StemFusionTests: XCTestCase {
                 pad_bottom: 0, pad_right: 0)
             let count = Self.batch * pooled.out_height * pooled.out_width * stride
             let expected = KernelMemory(count) { _ in 0 }
-            nt_pool_image_run(&pool, stem.run().start, expected.start, 0, 1)
+            let whole = stem.run()
+            withExtendedLifetime(whole) { nt_pool_image_run(&pool, whole.start, expected.start, 0, 1) }
             var fused = nt_stem_pool(stem: stem.sizes, pool: pool)
             for parts in [1, 2, 3] {
                 let y = KernelMemory(count) { _ in 0 }
@@ -126,7 +127,8 @@ final class StemFusionTests: XCTestCase {
         let (middle, expected) = (KernelMemory(pixels * wideStride), KernelMemory(pixels * slots))
         var depthwise = fused.depthwise
         (depthwise.x_stride, depthwise.y_stride) = (wideStride, wideStride)
-        nt_depthwise_image_run(&depthwise, stem.run().start, middle.start, 0, 1)
+        let whole = stem.run()
+        withExtendedLifetime(whole) { nt_depthwise_image_run(&depthwise, whole.start, middle.start, 0, 1) }
         nt_gemm_run_to(
             element, kernel, pixels, outputs, nt_slots(element, wide), middle.start, wideStride, packed.start, projectBias.start, expected.start,
             slots, nil, 0, -3, 3)

@@ -5,9 +5,10 @@
     python3 gpu_check.py run --output result.json                       # there, in the unpacked folder
 
 `run` makes the benchmark networks, compares every model's outputs on the device with the CPU backend's and PyTorch's, and those of
-every image of a batch of 64 with the CPU backend's, times batches of 1 and 64 in float32 and float16 beside PyTorch (channels-last, CUDA graphs where there is CUDA), tunes the device's
-tiles, and compares and times again. All of it ends within --seconds, and the file holds after every step what there is.
-Exit status 1 when an entry failed. See Benchmarks/README.md.
+every image of a batch of 64 with the CPU backend's, times batches of 1 and 64 in float32 and float16 beside PyTorch (channels-last,
+CUDA graphs where there is CUDA), tunes the device's tiles, and compares and times again what was tuned. All of it ends within --seconds,
+and the file holds after every step what there is. Exit status 1 when an entry failed, or when nothing was compared or nothing timed.
+See Benchmarks/README.md.
 """
 
 import argparse
@@ -29,7 +30,8 @@ NETWORKS = ["mobilenet_v1", "mini_xception", "mobilenet_v2", "resnet50", "squeez
 #: float16: values of 11 bits between layers, over networks whose random weights amplify what is rounded.
 TOLERANCES = {"float32": 1e-3, "float16": 5e-2}
 #: By which share of the time a stage is over. What one leaves, the next may use.
-STAGES = {"prepare": 0.12, "check": 0.24, "time": 0.50, "tune": 0.78, "check again": 0.84, "time again": 0.97}
+#: Without networks there is nothing to time, so making them may take long.
+STAGES = {"prepare": 0.4, "check": 0.45, "time": 0.58, "tune": 0.78, "check again": 0.84, "time again": 0.97}
 
 
 def parse() -> argparse.Namespace:
@@ -90,6 +92,8 @@ class Check:
             "machine": machine(), "tolerances": TOLERANCES,
             "comparison": "largest difference of an output, relative to its largest value"})
         self.networks: list[str] = []
+        #: Networks, batches and precisions whose tiles have been tuned.
+        self.tuned: set[tuple[str, int, str]] = set()
         #: What the CPU backend makes of a network's batch, by name and batch.
         self.batch_expectations: dict[tuple[str, int], dict] = {}
 
@@ -107,10 +111,12 @@ class Check:
             self.torch.end()
             self.budget.until(1)
             self.record.finish()
-        failures = self.record.failures()
-        print(f"wrote {self.arguments.output} after {self.budget.spent():.0f} s, {failures} of "
-              f"{len(self.record.content['entries'])} entries failed")
-        return 1 if failures else 0
+        failed, skipped = self.record.count("failed"), self.record.count("skipped")
+        missing = [stage for stage in ("check", "time") if not self.record.count("measured", stage)]
+        print(f"wrote {self.arguments.output} after {self.budget.spent():.0f} s, {failed} of "
+              f"{len(self.record.content['entries'])} entries failed, {skipped} were skipped"
+              + "".join(f"; no '{stage}' was measured" for stage in missing))
+        return 1 if failed or missing else 0
 
     def find_device(self, left: float) -> dict:
         device = self.tool.choose_device(self.arguments.device)
@@ -143,6 +149,14 @@ class Check:
         if precision == "float16" and not self.tool.device["halfPrecision"]:
             raise Skip(f"'{self.tool.device['name']}' has no half precision (cl_khr_fp16)")
 
+    def require_tuning(self, tiles: str, precision: str, name: str | None = None, batch: int | None = None) -> None:
+        """Leaves out what would repeat the default tiles' entry."""
+        from gpu.record import Skip
+
+        if tiles == "tuned" and not any(kept == precision and name in (None, model) and batch in (None, images)
+                                        for model, images, kept in self.tuned):
+            raise Skip(f"nothing of this was tuned in {precision}")
+
     def model(self, name: str) -> Path:
         return self.scratch / f"{name}.mlmodel"
 
@@ -153,6 +167,7 @@ class Check:
 
         def compare(left: float) -> dict:
             self.require(precision)
+            self.require_tuning(tiles, precision)
             inputs, expected = self.expectation(model, left)
             flags = [*self.tool.on_device(), "--precision", precision]
             found = difference(self.tool.outputs(model, inputs, flags, left), expected)
@@ -168,6 +183,7 @@ class Check:
 
         def compare(left: float) -> dict:
             self.require(precision)
+            self.require_tuning(tiles, precision, name, batch)
             known = self.batch_expectations
             if (name, batch) not in known:
                 known[name, batch] = self.tool.batch_outputs(self.model(name), batch, ["--backend", "cpu"], left)
@@ -224,7 +240,7 @@ class Check:
     def time(self, name: str, batch: int, precision: str, tiles: str) -> None:
         entry = {"stage": "time", "model": name, "batch": batch, "precision": precision}
         ours = self.record.add(entry | {"engine": "needletail", "tiles": tiles},
-                               lambda left: self.time_needletail(name, batch, precision, left), needs=4 * self.arguments.turn)
+                               lambda left: self.time_needletail(name, batch, precision, tiles, left), needs=4 * self.arguments.turn)
         if tiles == "default":
             self.record.add(entry | {"engine": "pytorch"}, lambda left: self.torch.ask(
                 left, do="time", network=name, batch=batch, precision=precision, seconds=self.arguments.turn),
@@ -232,8 +248,9 @@ class Check:
         elif ours["status"] == "measured":
             self.compare_times(ours)
 
-    def time_needletail(self, name: str, batch: int, precision: str, left: float) -> dict:
+    def time_needletail(self, name: str, batch: int, precision: str, tiles: str, left: float) -> dict:
         self.require(precision)
+        self.require_tuning(tiles, precision, name, batch)
         words = ["bench", str(self.model(name)), *self.tool.on_device(), "--batch", str(batch), "--precision", precision,
                  "--seconds", str(self.arguments.turn / 2), "--profile"]
         found = self.tool.json(words, left)
@@ -276,7 +293,9 @@ class Check:
                 before, after = (sum(finding[key] for finding in found["findings"]) for key in ("before", "after"))
                 return {"before_ms": before, "after_ms": after, "measured_shapes": len(found["findings"]), "shapes": found["shapes"]}
 
-            self.record.add({"stage": "tune", "model": name, "batch": batch, "precision": precision}, measured)
+            found = self.record.add({"stage": "tune", "model": name, "batch": batch, "precision": precision}, measured)
+            if found["status"] == "measured":
+                self.tuned.add((name, batch, precision))
 
 
 def main() -> int:

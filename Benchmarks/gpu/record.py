@@ -67,8 +67,9 @@ class Record:
         beside.write_text(json.dumps(self.content, indent=1) + "\n")
         os.replace(beside, self.path)
 
-    def failures(self) -> int:
-        return sum(entry["status"] == "failed" for entry in self.content["entries"])
+    def count(self, status: str, stage: str | None = None) -> int:
+        """Entries of this status, of one stage or of all."""
+        return sum(entry["status"] == status and stage in (None, entry["stage"]) for entry in self.content["entries"])
 
 
 def describe(entry: dict) -> str:

@@ -77,7 +77,7 @@ package struct DeviceFeatures: Sendable, Hashable {
     var words: [String] {
         [
             preparesPixels ? "resizes pictures" : nil, sharesMemory ? "shares memory" : nil, replaysLaunches ? "replays launches" : nil,
-            runsInOneLaunch ? "runs in one launch" : nil,
+            runsInOneLaunch ? "runs small networks in one launch" : nil,
         ].compactMap { $0 }
     }
 }

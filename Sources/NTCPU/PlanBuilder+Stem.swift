@@ -77,7 +77,7 @@ extension PlanBuilder {
             return try emitPool(op, node)
         }
         let source = try asRowMajor(first.inputs[0])
-        let inPairs = wantsPairs(first.outputs[0])
+        let inPairs = reserved[node.outputs[0]]?.layout.isPairs ?? wantsPairs(first.outputs[0])
         let target = inPairs ? placePairs(node.outputs[0]) : place(node.outputs[0], asPixels: true)
         let stride = Self.pixelStride([1, nt_slots(target.element, shape(first.outputs[0])[1]), 1, 1])
         var fused = nt_stem_pool()

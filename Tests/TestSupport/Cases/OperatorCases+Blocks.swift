@@ -6,6 +6,7 @@ extension OperatorCases {
     package static let blocks: [OperatorCase] = [
         residualBlock, projectedResidualBlock, invertedResidual, fire, inception, squeezeExcite, classifierHead, flattenHead,
         sharedIntermediate, intermediateOutput, preprocessing, channelShuffle, unfusedReLU6, twoInputs, pointwiseDepthwisePointwise, regions,
+        stemPoolAndConcatenation, stemPoolAndConvolution, stemAndSeparable,
     ]
 
     private static let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
@@ -46,6 +47,33 @@ extension OperatorCases {
         let again = try b.convolution(
             mixed, outputs: 35, kernel: Size2D(3, 3), padding: one, groups: 35, activation: .relu, fill: .integers(-1...1))
         try b.output(try b.convolution(again, outputs: 18, kernel: .one, fill: .integers(-1...1)))
+    }
+
+    /// A first convolution and the pool that alone reads it, as a piece of a concatenation that `last` reads.
+    private static func stemAndPool(_ b: inout CaseBuilder, _ last: (inout CaseBuilder, ValueID) throws -> ValueID) throws {
+        let x = try b.input([1, 3, 17, 19], .integers(-1...1))
+        let first = try b.convolution(
+            x, outputs: 34, kernel: Size2D(3, 3), strides: Size2D(2, 2), padding: one, activation: .relu, fill: .integers(-1...1))
+        let pooled = try b.add(Pool(.maximum, kernel: Size2D(3, 3), strides: Size2D(2, 2)), first)
+        let mixed = try b.convolution(pooled, outputs: 20, kernel: .one, fill: .integers(-1...1))
+        try b.output(try last(&b, try b.add(Concat(axis: 1), pooled, mixed)))
+    }
+
+    private static let stemPoolAndConcatenation = OperatorCase("first convolution, pool, concatenation", kinds: []) { b in
+        try stemAndPool(&b) { b, joined in try b.add(Unary(.relu), joined) }
+    }
+
+    private static let stemPoolAndConvolution = OperatorCase("first convolution, pool, concatenation, convolution", kinds: []) { b in
+        try stemAndPool(&b) { b, joined in try b.convolution(joined, outputs: 18, kernel: .one, fill: .integers(-1...1)) }
+    }
+
+    private static let stemAndSeparable = OperatorCase("first convolution and a separable one", kinds: []) { b in
+        let x = try b.input([1, 3, 23, 21], .integers(-1...1))
+        let first = try b.convolution(
+            x, outputs: 24, kernel: Size2D(3, 3), strides: Size2D(2, 2), padding: one, activation: .relu, fill: .integers(-1...1))
+        let filtered = try b.convolution(
+            first, outputs: 24, kernel: Size2D(3, 3), padding: one, groups: 24, activation: .relu, fill: .integers(-1...1))
+        try b.output(try b.convolution(filtered, outputs: 35, kernel: .one, fill: .integers(-1...1)))
     }
 
     private static let fire = OperatorCase("fire module", kinds: []) { b in

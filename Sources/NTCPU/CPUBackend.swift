@@ -10,17 +10,20 @@ import NTTensor
 package struct CPUBackend: Backend {
     package let name = "cpu"
     package let threadCount: Int
+    /// Threads that work at a time: no more than the cores that the process may use, since those beyond would only keep each other waiting.
+    package let workerCount: Int
     private let pool: ThreadPool
 
-    /// A backend that runs each graph on up to `threadCount` threads, at least 1.
+    /// A backend that divides each graph's work among `threadCount` threads, at least 1.
     package init(threadCount: Int = Int(nt_usable_cores())) {
         self.threadCount = max(1, threadCount)
-        pool = ThreadPool(threadCount: self.threadCount)
+        workerCount = min(self.threadCount, max(1, Int(nt_usable_cores())))
+        pool = ThreadPool(threadCount: workerCount)
     }
 
     package var deviceDescription: String {
         "\(String(cString: nt_cpu_brand())), \(String(cString: nt_isa_name(nt_isa_bits()))), "
-            + (threadCount == 1 ? "1 thread" : "\(threadCount) threads")
+            + (threadCount == 1 ? "1 thread" : "\(threadCount) threads" + (workerCount < threadCount ? " asked for, \(workerCount) used" : ""))
     }
 
     package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }

@@ -31,6 +31,7 @@ final class RepeatedPartition: CompiledPartition {
         steps = single.steps.map { step in
             var step = step
             step.flops *= count
+            step.performedFlops *= count
             step.byteCount *= count
             step.output = "\(count) of \(step.output)"
             return step

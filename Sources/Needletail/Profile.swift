@@ -141,11 +141,11 @@ extension Profile.Peaks {
             guard let peak = CPUPeak.best() else { return nil }
             let halves = [Arithmetic.bfloat16, .float16].map { arithmetic.contains($0) ? CPUPeak.best($0) : nil }
             let names = [peak.name] + halves.compactMap { $0?.name }
-            let rates = halves.map { half in half.map { $0.gigaflops * Double(backend.threadCount) } }
+            let rates = halves.map { half in half.map { $0.gigaflops * Double(backend.workerCount) } }
             self.init(
-                gigaflopsPerSecond: peak.gigaflops * Double(backend.threadCount), bfloat16GigaflopsPerSecond: rates[0],
+                gigaflopsPerSecond: peak.gigaflops * Double(backend.workerCount), bfloat16GigaflopsPerSecond: rates[0],
                 float16GigaflopsPerSecond: rates[1], copies: [],
-                measuredOn: "one core with \(names.joined(separator: " and ")), times \(backend.threadCount)")
+                measuredOn: "one core with \(names.joined(separator: " and ")), times \(backend.workerCount)")
         default: return nil
         }
     }

@@ -222,6 +222,9 @@ final class SessionTests: XCTestCase {
                 for count in [2, 3, 8, 9] {
                     let plan = try session.plan(PlanKey(shapes: [:], batch: count)).plan
                     XCTAssertTrue(plan.steps.allSatisfy { $0.step.output.hasPrefix("\(count) of ") })
+                    let single = try session.plan(.standard).plan
+                    XCTAssertEqual(plan.steps.map(\.step.flops), single.steps.map { $0.step.flops * count })
+                    XCTAssertEqual(plan.steps.map(\.step.performedFlops), single.steps.map { $0.step.performedFlops * count })
                     let together = try session.run(batch: Array(inputs.prefix(count))).map(bits)
                     XCTAssertEqual(together, Array(expected.prefix(count)), "\(precision) on \(threads) threads")
                 }

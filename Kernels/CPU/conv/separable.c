@@ -88,16 +88,18 @@ static void run_strip(
             *filled = last;
         }
     }
-    const float *rows[NT_DEPTHWISE_MAX_HEIGHT];
-    for (size_t r = 0; r < count; r++) {
-        size_t first, last;
-        nt_window_taps(oy + r, w->stride_y, w->pad_top, w->dilation_y, w->kernel_height, w->in_height, &first, &last);
-        for (size_t ky = first; ky < last; ky++) {
-            const size_t iy = (oy + r) * w->stride_y + ky * w->dilation_y - w->pad_top;
-            rows[ky - first] =
-                has_ring(s) ? ring + iy % ring_height * w->in_width * wide : image + iy * w->in_width * s->x_stride;
+    for (size_t r = 0; r < count;) {
+        ptrdiff_t numbers[NT_DEPTHWISE_MAX_ROWS];
+        const float *rows[NT_DEPTHWISE_MAX_ROWS];
+        const size_t out_rows = nt_depthwise_image_window(d, oy + r, count - r, numbers);
+        for (size_t i = 0; i < w->kernel_height + (out_rows - 1) * w->stride_y; i++) {
+            const size_t iy = (size_t)numbers[i];
+            rows[i] = numbers[i] < 0 ? NULL
+                : has_ring(s)        ? ring + iy % ring_height * w->in_width * wide
+                                     : image + iy * w->in_width * s->x_stride;
         }
-        nt_depthwise_image_row(d, rows, first, last, x_stride, strip + r * w->out_width * wide, wide);
+        nt_depthwise_image_rows(d, rows, out_rows, x_stride, strip + r * w->out_width * wide, wide);
+        r += out_rows;
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include <CNTPlatform.h>
 
-#define NT_DEPTHWISE_KERNEL(suffix, name, isa, element, lanes) void nt_depthwise_##suffix(const nt_depthwise_row *row);
+#define NT_DEPTHWISE_KERNEL(suffix, name, isa, element, lanes) void nt_depthwise_##suffix(const nt_depthwise_rows *rows);
 #include "depthwise.inc"
 #undef NT_DEPTHWISE_KERNEL
 

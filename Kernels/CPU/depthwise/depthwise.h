@@ -1,10 +1,9 @@
-// Depthwise convolution of one output row, N H W C layout, float32, bfloat16 or float16 with float32 weights and sums.
+// Depthwise convolution of one output row or two, N H W C layout, float32, bfloat16 or float16 with float32 weights and sums.
 //
-//   y[ox][c] = clamp(bias[c] + sum over r, kx of row[r][ox * stride - pad_left + kx * dilation][c] * w[r][kx][c], lo, hi)
+//   y[q][ox][c] = clamp(bias[c] + sum over r, kx of rows[q * stride + r][ox * stride - pad_left + kx * dilation][c] * w[r][kx][c], lo, hi)
 //
-// The caller hands over the input rows that the output row sees, without those that padding supplies: `row_count` of them,
-// with the weights of the first one. Columns outside 0..<in_width count as zero. Sums run over r, then kx, in order,
-// whatever the instruction set's lanes, so results do not depend on how work is split.
+// Rows that are NULL, and columns outside 0..<in_width, are padding: they count as zero. Sums run over r, then kx, in order, whatever
+// the instruction set's lanes and however many rows are computed at a time, so results do not depend on how work is split.
 //
 //   weights  [KH][KW][nt_depthwise_padded]     bias [nt_depthwise_padded]      (nt_depthwise_pack)
 //
@@ -20,23 +19,24 @@
 extern "C" {
 #endif
 
-typedef struct nt_depthwise_row {
-    const float *const *rows;  ///< row_count pointers, each to column 0 of an input row
-    size_t row_count;
+typedef struct nt_depthwise_rows {
+    const float *const *rows;  ///< kernel_height + (out_rows - 1) * stride pointers, each to column 0 of an input row, or NULL
+    size_t out_rows;           ///< 1 or 2
     size_t in_width;
     size_t x_stride;           ///< slots from column to column of the input
-    const float *weights;      ///< [row_count][kernel_width][weight_stride]
+    const float *weights;      ///< [kernel_height][kernel_width][weight_stride]
     size_t weight_stride;      ///< nt_depthwise_padded
     const float *bias;
     size_t channels;
-    size_t kernel_width, stride, dilation, pad_left;
+    size_t kernel_height, kernel_width, stride, dilation, pad_left;
     float *y;
     size_t y_stride;           ///< slots from column to column of the output
+    size_t y_row_stride;       ///< slots from row to row of the output
     size_t out_width;
     float lo, hi;
-} nt_depthwise_row;
+} nt_depthwise_rows;
 
-typedef void (*nt_depthwise_fn)(const nt_depthwise_row *row);
+typedef void (*nt_depthwise_fn)(const nt_depthwise_rows *rows);
 
 typedef struct nt_depthwise_kernel {
     const char *name;

@@ -30,12 +30,14 @@ extension PlanBuilder {
             sizes.gemm = nt_gemm_choose((rows * width + 1) / 2, outputs / 2, depth / 2, isa)
             sizes.kernel = nt_strassen_choose(isa)
             let bytes = nt_strassen_block_bytes(&sizes) + rows * rowBytes
-            guard bytes <= nt_cache_bytes(2) / 4 * (rows == height ? 5 : 3) else { continue }
+            guard bytes <= nt_cache_bytes(2) / 8 * (rows == height ? 10 : 7) else { continue }
             let cost = nt_strassen_cost(&sizes, height * width)
             guard cost < 0.95 * plainCost else { continue }
-            // Two threads share an even number of blocks best; one block is shared by columns.
+            // Two threads take whole blocks, so that one may have more rows than the other. A single block they share by columns, and
+            // both form its sums: some 2 % of the time.
             let blocks = (height + rows - 1) / rows
-            let score = cost * (blocks == 1 ? 1 : Double((blocks + 1) / 2 * 2) / Double(blocks))
+            let share = min(height, (blocks + 1) / 2 * rows)
+            let score = cost * (blocks == 1 ? 1.02 : 2 * Double(share) / Double(height))
             if score < bestScore { (best, bestScore) = ((sizes, rows), score) }
         }
         return best

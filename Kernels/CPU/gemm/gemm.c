@@ -249,6 +249,47 @@ void nt_gemm_pack(
     }
 }
 
+// The product whose depth, bias, C, residuals and clamp `whole` holds, tile by tile.
+static void run_tiles(
+    const nt_gemm_kernel *kernel, size_t m, size_t n, const float *a, size_t a_stride, const float *packed,
+    const nt_gemm_tile *whole) {
+    const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows, k = whole->depth;
+    const float *rows[NT_GEMM_MAX_ROWS];
+    const float *panel;
+    nt_gemm_tile tile = *whole;
+    tile.a = rows;
+    tile.pitch = mr;
+    tile.b = &panel;
+    tile.taps = 1;
+    nt_gemm_begin(kernel);
+    for (size_t j = 0; j < n; j += nr) {
+        const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes), slot = nt_slots(tile.c_element, j);
+        panel = packed + nt_gemm_panel_offset(kernel, j / nr, 1, k);
+        tile.bias = whole->bias + j;
+        tile.scale = panel + k * vectors * lanes;
+        tile.last_lanes = columns - (vectors - 1) * lanes;
+        for (size_t i = 0; i < m; i += mr) {
+            const size_t height = m - i < mr ? m - i : mr;
+            for (size_t r = 0; r < height; r++) rows[r] = a + (i + r) * a_stride;
+            tile.c = whole->c + i * tile.c_stride + slot;
+            tile.residual = whole->residual ? whole->residual + i * tile.residual_stride + slot : NULL;
+            tile.addend = whole->addend ? whole->addend + i * tile.addend_stride + slot : NULL;
+            kernel->tiles[(height - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
+        }
+    }
+    nt_gemm_end(kernel);
+}
+
+void nt_gemm_run_to(
+    int c_element, const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride,
+    const float *packed, const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo,
+    float hi) {
+    const nt_gemm_tile whole = {
+        .depth = k, .bias = bias, .c = c, .c_stride = c_stride, .residual = residual, .residual_stride = residual_stride, .lo = lo,
+        .hi = hi, .c_element = c_element};
+    run_tiles(kernel, m, n, a, a_stride, packed, &whole);
+}
+
 void nt_gemm_run(
     const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
     const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi) {
@@ -256,30 +297,12 @@ void nt_gemm_run(
         NT_ELEMENT_FLOAT32, kernel, m, n, k, a, a_stride, packed, bias, c, c_stride, residual, residual_stride, lo, hi);
 }
 
-void nt_gemm_run_to(
-    int c_element, const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride,
-    const float *packed, const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo,
-    float hi) {
-    const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
-    const float *rows[NT_GEMM_MAX_ROWS];
-    const float *panel;
-    nt_gemm_tile tile = {
-        .a = rows, .pitch = mr, .b = &panel, .taps = 1, .depth = k, .c_stride = c_stride,
-        .residual_stride = residual_stride, .lo = lo, .hi = hi, .c_element = c_element};
-    nt_gemm_begin(kernel);
-    for (size_t j = 0; j < n; j += nr) {
-        const size_t columns = n - j < nr ? n - j : nr, vectors = ceil_div(columns, lanes);
-        panel = packed + nt_gemm_panel_offset(kernel, j / nr, 1, k);
-        tile.bias = bias + j;
-        tile.scale = panel + k * vectors * lanes;
-        tile.last_lanes = columns - (vectors - 1) * lanes;
-        for (size_t i = 0; i < m; i += mr) {
-            const size_t height = m - i < mr ? m - i : mr;
-            for (size_t r = 0; r < height; r++) rows[r] = a + (i + r) * a_stride;
-            tile.c = c + i * c_stride + nt_slots(c_element, j);
-            tile.residual = residual ? residual + i * residual_stride + nt_slots(c_element, j) : NULL;
-            kernel->tiles[(height - 1) * (size_t)kernel->vectors + vectors - 1](&tile);
-        }
-    }
-    nt_gemm_end(kernel);
+void nt_gemm_run_added(
+    const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
+    const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, const float *addend,
+    size_t addend_stride, float lo, float hi) {
+    const nt_gemm_tile whole = {
+        .depth = k, .bias = bias, .c = c, .c_stride = c_stride, .residual = residual, .residual_stride = residual_stride,
+        .addend = addend, .addend_stride = addend_stride, .lo = lo, .hi = hi, .c_element = NT_ELEMENT_FLOAT32};
+    run_tiles(kernel, m, n, a, a_stride, packed, &whole);
 }

@@ -55,6 +55,8 @@ typedef struct nt_gemm_tile {
     size_t c_stride;          ///< slots from row to row
     const float *residual;    ///< NULL, or laid out like C with a stride of its own
     size_t residual_stride;
+    const float *addend;      ///< a second residual, of float32 kernels; not read by others
+    size_t addend_stride;
     size_t last_lanes;        ///< columns in the last vector, 1 to lanes
     float lo, hi;
     int c_element;            ///< of C and the residual: NT_ELEMENT_; float32 kernels know float32 alone
@@ -135,6 +137,12 @@ void nt_gemm_run_to(
 void nt_gemm_run(
     const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
     const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, float lo, float hi);
+
+/// The same with two residuals, of a float32 kernel; either may be NULL.
+void nt_gemm_run_added(
+    const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k, const float *a, size_t a_stride, const float *packed,
+    const float *bias, float *c, size_t c_stride, const float *residual, size_t residual_stride, const float *addend,
+    size_t addend_stride, float lo, float hi);
 
 #ifdef __cplusplus
 }

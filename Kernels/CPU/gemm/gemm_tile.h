@@ -42,10 +42,12 @@ VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vect
     NT_UNROLL for (int i = 0; i < rows; i++) {
         float *c = t->c + (size_t)i * t->c_stride;
         const float *r = t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
+        const float *z = t->addend ? t->addend + (size_t)i * t->addend_stride : NULL;
         NT_UNROLL for (int j = 0; j < vectors; j++) {
             vf v = acc[i][j];
             const int whole = j + 1 < vectors || last == VL;
             if (r) v += whole ? vload(r + j * VL) : vload_n(r + j * VL, last);
+            if (z) v += whole ? vload(z + j * VL) : vload_n(z + j * VL, last);
             v = vmax(lo, vmin(hi, v));
             if (whole) vstore(c + j * VL, v);
             else vstore_n(c + j * VL, v, last);
@@ -53,13 +55,16 @@ VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vect
     }
 }
 
-// Asks for the lines of the residual while the sums are formed.
-VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vectors) {
-    if (!t->residual) return;
+// Asks for the lines of the residuals while the sums are formed.
+VINLINE void gemm_prefetch_rows(const float *p, size_t stride, const int rows, const int vectors) {
+    if (!p) return;
     NT_UNROLL for (int i = 0; i < rows; i++) {
-        NT_UNROLL for (int j = 0; j < vectors; j += 16 / VL)
-            __builtin_prefetch(t->residual + (size_t)i * t->residual_stride + j * VL);
+        NT_UNROLL for (int j = 0; j < vectors; j += 16 / VL) __builtin_prefetch(p + (size_t)i * stride + j * VL);
     }
+}
+VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vectors) {
+    gemm_prefetch_rows(t->residual, t->residual_stride, rows, vectors);
+    gemm_prefetch_rows(t->addend, t->addend_stride, rows, vectors);
 }
 
 #if defined(NT_PARTIAL_SUMS)

@@ -4,14 +4,13 @@
 
 #define NT_STRASSEN_KERNEL(suffix, name, isa, lanes) \
     void nt_strassen_inputs_##suffix(const nt_strassen_inputs *); \
-    void nt_strassen_outputs_##suffix(const nt_strassen_outputs *); \
-    void nt_strassen_add_##suffix(size_t, size_t, const float *, size_t, const float *, size_t, float *, size_t);
+    void nt_strassen_outputs_##suffix(const nt_strassen_outputs *);
 #include "strassen.inc"
 #undef NT_STRASSEN_KERNEL
 
 static const nt_strassen_kernel kernels[] = {
 #define NT_STRASSEN_KERNEL(suffix, name, isa, lanes) \
-    {name, isa, lanes, nt_strassen_inputs_##suffix, nt_strassen_outputs_##suffix, nt_strassen_add_##suffix},
+    {name, isa, lanes, nt_strassen_inputs_##suffix, nt_strassen_outputs_##suffix},
 #include "strassen.inc"
 #undef NT_STRASSEN_KERNEL
 };
@@ -72,8 +71,9 @@ void nt_strassen_pack(
 
 static size_t upper_rows(size_t m) { return ceil_div(m, 2); }
 
+// Four sums of A, then U2, U3 and P5.
 size_t nt_strassen_scratch_count(const nt_strassen *s) {
-    return 4 * upper_rows(s->block_rows) * (scratch_stride(s->depth / 2) + scratch_stride(s->outputs / 2));
+    return upper_rows(s->block_rows) * (4 * scratch_stride(s->depth / 2) + 3 * scratch_stride(s->outputs / 2));
 }
 
 size_t nt_strassen_block_bytes(const nt_strassen *s) {
@@ -84,7 +84,7 @@ static double block_cost(const nt_strassen *s, size_t m) {
     const size_t upper = upper_rows(m), lower = m - upper, depth = s->depth / 2, columns = s->outputs / 2;
     const double products = 5 * nt_gemm_cost(s->gemm, upper, columns, depth) + 2 * nt_gemm_cost(s->gemm, lower, columns, depth);
     // Cycles a vector of A's sums and of the products', fitted to AVX-512; the weights, once a block, mostly while sums are formed.
-    const double lanes = (double)s->kernel->lanes, output = s->adds_residual ? 41 : 26;
+    const double lanes = (double)s->kernel->lanes, output = s->adds_residual ? 32 : 26;
     const double sums = (double)upper * ((double)depth * 16 + (double)columns * output) / lanes;
     const double weights = NT_STRASSEN_PRODUCTS * (double)(depth * columns) * sizeof(float) / 64;
     return products + sums + weights;
@@ -113,58 +113,52 @@ size_t nt_strassen_column_parts(const nt_strassen *s, size_t blocks, size_t part
 typedef struct block {
     const nt_strassen *s;
     size_t first, columns;         // of each half
-    float *sums, *u2, *u3, *p5, *u1;
-    size_t sum_stride, stride;
 } block;
 
-// C = clamp(bias + A times product `index` of the weights + residual) for some rows; `bias` may be NULL.
+// C = clamp(bias + A times product `index` of the weights + residual + addend) for some rows; bias, residual and addend may be NULL.
 static void multiply(
     const block *b, size_t index, size_t rows, const float *a, size_t a_stride, const float *bias, float *c, size_t c_stride,
-    const float *residual, size_t residual_stride, float lo, float hi) {
+    const float *residual, size_t residual_stride, const float *addend, size_t addend_stride, float lo, float hi) {
     static const float zeros[64] __attribute__((aligned(64))) = {0};
     const nt_strassen *s = b->s;
     const size_t depth = s->depth / 2, nr = panel_width(s);
     const float *packed = s->packed + index * nt_gemm_packed_count(s->gemm, s->outputs / 2, 1, depth) + b->first * depth;
     for (size_t j = 0; j < b->columns; j += nr) {
-        nt_gemm_run(
+        nt_gemm_run_added(
             s->gemm, rows, smaller(nr, b->columns - j), depth, a, a_stride, packed + j * depth, bias ? bias + j : zeros, c + j,
-            c_stride, residual ? residual + j : NULL, residual_stride, lo, hi);
+            c_stride, residual ? residual + j : NULL, residual_stride, addend ? addend + j : NULL, addend_stride, lo, hi);
     }
 }
 
 static void run_block(
     const block *b, const nt_activation *activation, size_t m, const float *a, size_t a_stride, float *c, size_t c_stride,
-    const float *residual, size_t residual_stride) {
+    const float *residual, size_t residual_stride, float *scratch) {
     const nt_strassen *s = b->s;
     const size_t upper = upper_rows(m), lower = m - upper, depth = s->depth / 2;
-    const size_t plane = upper_rows(s->block_rows) * b->sum_stride, stride = b->stride;
+    const size_t sum_stride = scratch_stride(depth), stride = scratch_stride(s->outputs / 2), plane = upper * sum_stride;
+    float *s1 = scratch, *s2 = s1 + plane, *s3 = s2 + plane, *s4 = s3 + plane;
+    float *u2 = s4 + plane, *u3 = u2 + upper * stride, *p5 = u3 + upper * stride;
     const float lo = activation->lo, hi = activation->hi, least = -__builtin_inff(), most = __builtin_inff();
     const float *left_bias = s->bias + b->first, *right_bias = left_bias + nt_strassen_bias_stride(s->outputs);
-    const float *a12 = a + depth, *a22 = a + upper * a_stride + depth;
+    const float *a12 = a + depth, *a22 = a12 + upper * a_stride;
     float *c11 = c + b->first, *c12 = c11 + s->outputs / 2, *c21 = c11 + upper * c_stride, *c22 = c12 + upper * c_stride;
-    const float *r11 = residual ? residual + b->first : NULL;
-    const float *r12 = r11 ? r11 + s->outputs / 2 : NULL, *lower_r = r11 ? r11 + upper * residual_stride : NULL;
+    const float *r11 = residual ? residual + b->first : NULL, *r12 = r11 ? r11 + s->outputs / 2 : NULL;
+    const float *r21 = r11 ? r11 + upper * residual_stride : NULL, *r22 = r11 ? r12 + upper * residual_stride : NULL;
     const nt_strassen_inputs inputs = {
-        .rows = upper, .lower_rows = lower, .columns = depth, .a = a, .a_stride = a_stride, .s = b->sums,
-        .s_stride = b->sum_stride, .plane = plane};
+        .rows = upper, .lower_rows = lower, .columns = depth, .a = a, .a_stride = a_stride, .s = s1, .s_stride = sum_stride,
+        .plane = plane};
     s->kernel->inputs(&inputs);
-    multiply(b, 0, upper, a, a_stride, NULL, b->u2, stride, NULL, 0, least, most);
-    const float *first = b->u2;
-    if (r11) {
-        s->kernel->add(upper, b->columns, b->u2, stride, r11, residual_stride, b->u1, stride);
-        first = b->u1;
-    }
-    multiply(b, 1, upper, a12, a_stride, left_bias, c11, c_stride, first, stride, lo, hi);
-    multiply(b, 2, upper, b->sums + plane, b->sum_stride, NULL, b->u2, stride, b->u2, stride, least, most);
-    multiply(b, 3, lower, b->sums + 2 * plane, b->sum_stride, NULL, b->u3, stride, b->u2, stride, least, most);
-    multiply(b, 4, upper, b->sums, b->sum_stride, NULL, b->p5, stride, NULL, 0, least, most);
+    multiply(b, 0, upper, a, a_stride, NULL, u2, stride, NULL, 0, NULL, 0, least, most);
+    multiply(b, 1, upper, a12, a_stride, left_bias, c11, c_stride, u2, stride, r11, residual_stride, lo, hi);
+    multiply(b, 2, upper, s2, sum_stride, NULL, u2, stride, u2, stride, NULL, 0, least, most);
+    multiply(b, 3, lower, s3, sum_stride, NULL, u3, stride, u2, stride, NULL, 0, least, most);
+    multiply(b, 4, upper, s1, sum_stride, NULL, p5, stride, NULL, 0, NULL, 0, least, most);
     const nt_strassen_outputs outputs = {
-        .rows = upper, .lower_rows = lower, .columns = b->columns, .u2 = b->u2, .u3 = b->u3, .p5 = b->p5, .stride = stride,
-        .bias = right_bias, .c22 = c22, .c_stride = c_stride, .residual12 = r12, .residual21 = lower_r,
-        .residual22 = lower_r ? lower_r + s->outputs / 2 : NULL, .residual_stride = residual_stride, .lo = lo, .hi = hi};
+        .rows = upper, .lower_rows = lower, .columns = b->columns, .u2 = u2, .u3 = u3, .p5 = p5, .stride = stride, .bias = right_bias,
+        .c22 = c22, .c_stride = c_stride, .residual = r22, .residual_stride = residual_stride, .lo = lo, .hi = hi};
     s->kernel->outputs(&outputs);
-    multiply(b, 5, lower, a22, a_stride, left_bias, c21, c_stride, b->u3, stride, lo, hi);
-    multiply(b, 6, upper, b->sums + 3 * plane, b->sum_stride, right_bias, c12, c_stride, b->u2, stride, lo, hi);
+    multiply(b, 5, lower, a22, a_stride, left_bias, c21, c_stride, u3, stride, r21, residual_stride, lo, hi);
+    multiply(b, 6, upper, s4, sum_stride, right_bias, c12, c_stride, u2, stride, r12, residual_stride, lo, hi);
     nt_activation_apply(activation, NT_ELEMENT_FLOAT32, m, b->columns, c11, c_stride);
     nt_activation_apply(activation, NT_ELEMENT_FLOAT32, m, b->columns, c12, c_stride);
 }
@@ -172,20 +166,14 @@ static void run_block(
 void nt_strassen_run(
     const nt_strassen *s, const nt_activation *activation, size_t m, const float *a, size_t a_stride, float *c, size_t c_stride,
     const float *residual, size_t residual_stride, float *scratch, size_t part, size_t parts) {
-    const size_t nr = panel_width(s), panels = ceil_div(s->outputs / 2, nr), upper = upper_rows(s->block_rows);
+    const size_t nr = panel_width(s), panels = ceil_div(s->outputs / 2, nr);
     const size_t first = panels * part / parts * nr, end = smaller(panels * (part + 1) / parts * nr, s->outputs / 2);
     if (first >= end) return;
-    block b = {
-        .s = s, .first = first, .columns = end - first, .sums = scratch, .sum_stride = scratch_stride(s->depth / 2),
-        .stride = scratch_stride(s->outputs / 2)};
-    b.u2 = b.sums + 4 * upper * b.sum_stride;
-    b.u3 = b.u2 + upper * b.stride;
-    b.p5 = b.u3 + upper * b.stride;
-    b.u1 = b.p5 + upper * b.stride;
+    const block b = {.s = s, .first = first, .columns = end - first};
     for (size_t i = 0; i < m; i += s->block_rows) {
         run_block(
             &b, activation, smaller(s->block_rows, m - i), a + i * a_stride, a_stride, c + i * c_stride, c_stride,
-            residual ? residual + i * residual_stride : NULL, residual_stride);
+            residual ? residual + i * residual_stride : NULL, residual_stride, scratch);
     }
 }
 

@@ -35,17 +35,17 @@ typedef struct nt_strassen_inputs {
     size_t s_stride, plane;
 } nt_strassen_inputs;
 
-/// The sums of the products: C22 = clamp(u3 + p5 + bias (+ residual22)), u2 += p5 (+ residual12), u3 += residual21.
+/// The sums of the products: C22 = clamp(u3 + p5 + bias (+ residual)), u2 += p5.
 typedef struct nt_strassen_outputs {
     size_t rows, lower_rows;       ///< of u2 and p5; of u3 and C22
     size_t columns;
-    float *u2, *u3;
-    const float *p5;
+    float *u2;
+    const float *u3, *p5;
     size_t stride;                 ///< of these three
     const float *bias;
     float *c22;
     size_t c_stride;
-    const float *residual12, *residual21, *residual22;  ///< all NULL or none
+    const float *residual;         ///< of C22, or NULL
     size_t residual_stride;
     float lo, hi;
 } nt_strassen_outputs;
@@ -56,8 +56,6 @@ typedef struct nt_strassen_kernel {
     int lanes;
     void (*inputs)(const nt_strassen_inputs *);
     void (*outputs)(const nt_strassen_outputs *);
-    /// y = x + z, `rows` rows of `columns` floats.
-    void (*add)(size_t rows, size_t columns, const float *x, size_t x_stride, const float *z, size_t z_stride, float *y, size_t y_stride);
 } nt_strassen_kernel;
 
 size_t nt_strassen_kernel_count(void);

@@ -33,19 +33,12 @@ void VNAME(nt_strassen_inputs)(const nt_strassen_inputs *x) {
 }
 
 VINLINE void strassen_output(const nt_strassen_outputs *o, size_t i, size_t c, size_t n, const int whole) {
-    const size_t at = i * o->stride + c, from = i * o->residual_stride + c;
+    const size_t at = i * o->stride + c;
     const vf p5 = strassen_load(o->p5 + at, n, whole);
-    vf u2 = strassen_load(o->u2 + at, n, whole) + p5;
-    if (o->residual12) u2 += strassen_load(o->residual12 + from, n, whole);
-    strassen_store(o->u2 + at, u2, n, whole);
+    strassen_store(o->u2 + at, strassen_load(o->u2 + at, n, whole) + p5, n, whole);
     if (i >= o->lower_rows) return;
-    vf u3 = strassen_load(o->u3 + at, n, whole);
-    vf value = u3 + p5 + strassen_load(o->bias + c, n, whole);
-    if (o->residual22) {
-        value += strassen_load(o->residual22 + from, n, whole);
-        u3 += strassen_load(o->residual21 + from, n, whole);
-        strassen_store(o->u3 + at, u3, n, whole);
-    }
+    vf value = strassen_load(o->u3 + at, n, whole) + p5 + strassen_load(o->bias + c, n, whole);
+    if (o->residual) value += strassen_load(o->residual + i * o->residual_stride + c, n, whole);
     strassen_store(o->c22 + i * o->c_stride + c, vmax(vset1(o->lo), vmin(vset1(o->hi), value)), n, whole);
 }
 
@@ -55,15 +48,5 @@ void VNAME(nt_strassen_outputs)(const nt_strassen_outputs *o) {
         size_t c = 0;
         for (; c + VL <= o->columns; c += VL) strassen_output(o, i, c, VL, 1);
         if (c < o->columns) strassen_output(o, i, c, o->columns - c, 0);
-    }
-}
-
-void VNAME(nt_strassen_add)(size_t, size_t, const float *, size_t, const float *, size_t, float *, size_t);
-void VNAME(nt_strassen_add)(
-    size_t rows, size_t columns, const float *x, size_t x_stride, const float *z, size_t z_stride, float *y, size_t y_stride) {
-    for (size_t i = 0; i < rows; i++, x += x_stride, z += z_stride, y += y_stride) {
-        size_t c = 0;
-        for (; c + VL <= columns; c += VL) vstore(y + c, vload(x + c) + vload(z + c));
-        if (c < columns) vstore_n(y + c, vload_n(x + c, columns - c) + vload_n(z + c, columns - c), columns - c);
     }
 }

@@ -196,6 +196,8 @@ final class PackedWeightsTests: XCTestCase {
 
     private static let knownSums: [String: UInt64] = [
         "gemm avx512 14x32": 3_271_004_072_961_921_253, "gemm avx512 9x48": 2_508_699_026_422_255_845,
+        "gemm avx512vl 8x24": 3_784_016_618_764_931_301, "gemm avx512bf16vl 8x24": 5_179_052_811_563_343_457,
+        "winograd avx512vl 8x24": 4_811_690_184_342_340_645, "strassen avx512vl 8x24": 12_791_107_358_365_317_829,
         "gemm avx512 7x64": 15_730_820_360_951_779_557, "gemm avx2 6x16": 2_566_402_991_398_047_973,
         "gemm avx2 12x8": 12_123_943_357_288_747_237,
         "gemm portable 4x8": 1_064_167_219_537_676_469,

@@ -58,14 +58,16 @@ static double vector_cost(const nt_gemm_kernel *kernel) { return kernel->lanes =
 static double broadcast_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 8 ? 0.64 : 0.5; }
 
 // Cycles of a tile of r rows and v vectors over depth k: the multiply-adds or the loads, whichever take longer (one load a
-// broadcast, one a vector of B, two loads a cycle), with a share of the shorter for what does not overlap; then the stores.
+// broadcast, one a vector of B, two loads a cycle), with a share of the shorter for what does not overlap; then the stores. Pointers to
+// more than 12 rows do not fit into the processor's registers, which one vector a row does not hide.
 static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t k) {
     const double multiplies = (double)(r * v) * vector_cost(kernel);
     const double loads = broadcast_cost(kernel) * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
     const double latency = 4.0;  // each sum waits for its last multiply-add
     double step = multiplies > loads ? multiplies + 0.1 * loads : loads + 0.1 * multiplies;
+    if (r > 12 && v == 1) step += 2;
     if (step < latency) step = latency;
-    return (double)k * step + 2.0 * (double)(r * v) + 30.0;
+    return (double)k * step + 2.8 * (double)(r * v) + 10.0;
 }
 
 // The same on AMX's tiles. A product of two tiles takes 16 cycles on paper; in practice 2 x 2 of them reach 400 operations a cycle (Sapphire

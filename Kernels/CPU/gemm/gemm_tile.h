@@ -10,14 +10,19 @@ enum { maximum_rows = 14, maximum_vectors = 4 };
 #define GEMM_FMA vfma_pairs
 #define GEMM_FMA_SPREAD vfma_pairs_spread
 
-// C and the residual in slots of two.
-VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+// C and the residual in slots of two. `plain` is a constant: no residual, whole vectors.
+VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors, const int plain) {
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
-    const size_t last = (t->last_lanes + 1) / 2;
+    const size_t last = plain ? VL / 2 : (t->last_lanes + 1) / 2;
     NT_UNROLL for (int i = 0; i < rows; i++) {
         float *c = t->c + (size_t)i * t->c_stride;
-        const float *r = t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
-        NT_UNROLL for (int j = 0; j < vectors; j++) {
+        const float *r = !plain && t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
+        int first = 0;
+        if (plain) {
+            NT_UNROLL for (; first + 2 <= vectors; first += 2)
+                store_two_pairs(c + first * (VL / 2), vmax(lo, vmin(hi, acc[i][first])), vmax(lo, vmin(hi, acc[i][first + 1])));
+        }
+        NT_UNROLL for (int j = first; j < vectors; j++) {
             const size_t slots = j + 1 < vectors ? VL / 2 : last;
             vf v = acc[i][j];
             if (r) v += load_pairs(r + j * (VL / 2), slots);
@@ -30,22 +35,18 @@ VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximu
 #define GEMM_FMA_SPREAD vfma_spread
 #endif
 
-VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
-#if defined(NT_PAIRS)
-    if (t->c_element != NT_ELEMENT_FLOAT32) {
-        gemm_store_pairs(t, acc, rows, vectors);
-        return;
-    }
-#endif
+// `plain` is a constant: no residual, whole vectors.
+VINLINE void gemm_store_numbers(
+    const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors, const int plain) {
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
     const size_t last = t->last_lanes;
     NT_UNROLL for (int i = 0; i < rows; i++) {
         float *c = t->c + (size_t)i * t->c_stride;
-        const float *r = t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
-        const float *z = t->addend ? t->addend + (size_t)i * t->addend_stride : NULL;
+        const float *r = !plain && t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
+        const float *z = !plain && t->addend ? t->addend + (size_t)i * t->addend_stride : NULL;
         NT_UNROLL for (int j = 0; j < vectors; j++) {
             vf v = acc[i][j];
-            const int whole = j + 1 < vectors || last == VL;
+            const int whole = plain || j + 1 < vectors || last == VL;
             if (r) v += whole ? vload(r + j * VL) : vload_n(r + j * VL, last);
             if (z) v += whole ? vload(z + j * VL) : vload_n(z + j * VL, last);
             v = vmax(lo, vmin(hi, v));
@@ -53,6 +54,19 @@ VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vect
             else vstore_n(c + j * VL, v, last);
         }
     }
+}
+
+VINLINE void gemm_store(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
+    const int plain = !t->residual && !t->addend && t->last_lanes == VL;
+#if defined(NT_PAIRS)
+    if (t->c_element != NT_ELEMENT_FLOAT32) {
+        if (plain) gemm_store_pairs(t, acc, rows, vectors, 1);
+        else gemm_store_pairs(t, acc, rows, vectors, 0);
+        return;
+    }
+#endif
+    if (plain) gemm_store_numbers(t, acc, rows, vectors, 1);
+    else gemm_store_numbers(t, acc, rows, vectors, 0);
 }
 
 // Asks for the lines of the residuals while the sums are formed.
@@ -71,11 +85,16 @@ VINLINE void gemm_prefetch(const nt_gemm_tile *t, const int rows, const int vect
 #include "gemm_partial.h"
 #else
 // One step along the depth: x[i] points to row i's number, b to the packed row. Where the sums and a packed row leave none of the 32
-// registers of 512 bits for a number of A, each multiply-add spreads it from memory.
+// registers of 512 bits for a number of A, each multiply-add spreads it from memory; where a row has one vector, too, which the compiler
+// does by itself in float32.
 VINLINE void gemm_step(const float *const *x, const float *b, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors) {
     vf column[maximum_vectors];
     NT_UNROLL for (int j = 0; j < vectors; j++) column[j] = vload(b + j * VL);
+    #if defined(NT_PAIRS)
+    const int spreads = VL == 16 && (vectors == 1 || rows * vectors + vectors >= 32);
+#else
     const int spreads = VL == 16 && rows * vectors + vectors >= 32;
+#endif
     NT_UNROLL for (int i = 0; i < rows; i++) {
         if (spreads) {
             NT_UNROLL for (int j = 0; j < vectors; j++) acc[i][j] = GEMM_FMA_SPREAD(x[i], column[j], acc[i][j]);
@@ -143,7 +162,8 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
 #define NT_ROWS_4(X, name, V) V(X, name, 1) V(X, name, 2) V(X, name, 3) V(X, name, 4)
 #define NT_ROWS_6(X, name, V) NT_ROWS_4(X, name, V) V(X, name, 5) V(X, name, 6)
 #define NT_ROWS_7(X, name, V) NT_ROWS_6(X, name, V) V(X, name, 7)
-#define NT_ROWS_9(X, name, V) NT_ROWS_7(X, name, V) V(X, name, 8) V(X, name, 9)
+#define NT_ROWS_8(X, name, V) NT_ROWS_7(X, name, V) V(X, name, 8)
+#define NT_ROWS_9(X, name, V) NT_ROWS_8(X, name, V) V(X, name, 9)
 #define NT_ROWS_12(X, name, V) NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12)
 #define NT_ROWS_14(X, name, V) NT_ROWS_12(X, name, V) V(X, name, 13) V(X, name, 14)
 #define NT_ROWS_23(X, name, V) \

@@ -1,12 +1,23 @@
-// Vector primitives for AVX2 with FMA: 8 lanes of float. Opens an attribute region; `end.h` closes it.
+// Vector primitives for AVX2 with FMA: 8 lanes of float. Opens an attribute region; `end.h` closes it. With NT_AVX512_VL the compiler
+// may use AVX-512's 32 registers, with NT_AVX512_BF16_VL AVX512-BF16 too.
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(NT_AVX512_BF16_VL)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512bf16"))), apply_to = function)
+#define VNAME(name) name##_avx512bf16vl
+#elif defined(NT_AVX512_VL)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#define VNAME(name) name##_avx512vl
+#else
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#define VNAME(name) name##_avx2
+#endif
 
 #define VL 8
-#define VNAME(name) name##_avx2
 typedef __m256 vf;
 typedef int32_t vi __attribute__((vector_size(32)));
 

@@ -22,6 +22,9 @@ VINLINE void store_pairs(float *p, vf v, size_t n) {
     else _mm256_mask_storeu_epi32(p, (__mmask8)((1u << n) - 1u), halves);
 }
 
+/// Stores the numbers of two vectors in channel order, as 16 slots.
+VINLINE void store_two_pairs(float *p, vf first, vf second) { _mm512_storeu_ps(p, (vf)_mm512_cvtne2ps_pbh(second, first)); }
+
 /// The numbers of 16 slots, 32 channels, in two vectors: the lower ones, the upper ones.
 typedef struct vhalves {
     vf first, second;

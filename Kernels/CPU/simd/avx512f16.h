@@ -15,6 +15,11 @@ VINLINE void store_pairs(float *p, vf v, size_t n) {
     if (n == 8) _mm256_storeu_si256((__m256i *)p, halves);
     else _mm256_mask_storeu_epi32(p, (__mmask8)((1u << n) - 1u), halves);
 }
+/// Stores the numbers of two vectors, as 16 slots.
+VINLINE void store_two_pairs(float *p, vf first, vf second) {
+    store_pairs(p, first, 8);
+    store_pairs(p + 8, second, 8);
+}
 
 /// The numbers of 16 slots, 32 channels, in two vectors, in channel order.
 typedef struct vhalves {

@@ -1,5 +1,4 @@
 import CNTKernels
-import CNTPlatform
 
 /// Whether the kernel that is chosen for a product is the fastest, for every product of the benchmark networks.
 enum ChoiceTable {
@@ -22,35 +21,25 @@ enum ChoiceTable {
         let sorted = shapes.sorted { ($0.m, $0.n, $0.k) > ($1.m, $1.n, $1.k) }
         var wrong = 0
         for (element, name) in [(NT_ELEMENT_FLOAT32, "float32"), (NT_ELEMENT_BFLOAT16, "bfloat16"), (NT_ELEMENT_FLOAT16, "float16")] {
-            let kernels = kernels(of: element)
+            let kernels = ProductTrial.kernels(of: element)
             guard kernels.count > 1 else { continue }
             print(
                 "\(name), \(kernels.count) kernels, \(sorted.count) products\n     M     N     K  chosen             us        fastest            us        ratio"
             )
-            for shape in sorted where !check(shape, kernels, element) { wrong += 1 }
+            for shape in sorted where try !check(shape, kernels, element) { wrong += 1 }
         }
         if wrong > 0 { throw WrongChoice(count: wrong) }
     }
 
-    private static func kernels(of element: Int) -> [UnsafePointer<nt_gemm_kernel>] {
-        (0..<nt_gemm_kernel_count()).compactMap { index in
-            guard let kernel = nt_gemm_kernel_at(index), Int(kernel.pointee.element) == element,
-                kernel.pointee.isa & nt_isa_bits() == kernel.pointee.isa
-            else { return nil }
-            return kernel
-        }
-    }
-
     /// Times the kernels in turns and prints how the chosen one does. A product that looks wrong is timed again, at length and in other memory, before it
     /// counts: where a matrix lies can cost more than the kernel.
-    private static func check(_ shape: ProductShape, _ kernels: [UnsafePointer<nt_gemm_kernel>], _ element: Int) -> Bool {
-        let slots = shape.taps * nt_slots(Int32(element), shape.channels)
-        let choice = nt_gemm_choose_element(Int32(element), shape.m, shape.n, slots, nt_isa_bits())
+    private static func check(_ shape: ProductShape, _ kernels: [UnsafePointer<nt_gemm_kernel>], _ element: Int) throws -> Bool {
+        let choice = ProductTrial.chosen(shape, element)
         guard let chosen = kernels.firstIndex(where: { $0 == choice }) else { return false }
         var best = [Double](repeating: .infinity, count: kernels.count)
         func fastest() -> Int { best.indices.min { best[$0] < best[$1] } ?? chosen }
         for attempt in 0..<8 {
-            time(shape, kernels, chosen, rounds: attempt == 0 ? 12 : 40, first: attempt % kernels.count, &best)
+            try time(shape, kernels, chosen, rounds: attempt == 0 ? 12 : 40, first: attempt % kernels.count, &best)
             if best[chosen] <= tolerance * best[fastest()] { break }
         }
         let ratio = best[chosen] / best[fastest()]
@@ -66,9 +55,9 @@ enum ChoiceTable {
     /// Lowers `best` to what each kernel reaches in matrices of its own, laid out beginning with kernel `first`. Kernels far behind are left out soon.
     private static func time(
         _ shape: ProductShape, _ kernels: [UnsafePointer<nt_gemm_kernel>], _ chosen: Int, rounds: Int, first: Int, _ best: inout [Double]
-    ) {
+    ) throws {
         let order = kernels.indices.map { ($0 + first) % kernels.count }
-        let trials = order.map { (index: $0, trial: ProductTrial(kernels[$0], shape)) }
+        let trials = try order.map { (index: $0, trial: try ProductTrial(kernels[$0], shape)) }
         for _ in 0..<rounds {
             for (index, trial) in trials { best[index] = min(best[index], trial.best) }
             let limit = 1.3 * (best.min() ?? .infinity)

@@ -12,17 +12,21 @@ enum LayerTable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--threads":
-                guard let value = rest.popFirst().flatMap({ Int($0) }), value >= 1 else { throw UsageError(message: "--threads takes a number") }
+                guard let value = rest.popFirst().flatMap({ Int($0) }), (1...256).contains(value) else {
+                    throw UsageError(message: "--threads takes a whole number from 1 to 256")
+                }
                 threads = value
             case "--seconds":
-                guard let value = rest.popFirst().flatMap({ Double($0) }), value > 0 else { throw UsageError(message: "--seconds takes a number") }
+                guard let value = rest.popFirst().flatMap({ Double($0) }), (0.001...86_400).contains(value) else {
+                    throw UsageError(message: "--seconds takes a number from 0.001 to 86400")
+                }
                 seconds = value
             default: names.append(argument)
             }
         }
         let isSummary = names == ["all"]
         let chosen = NetworkBuilder.all.filter { isSummary || names.contains($0.name) }
-        guard !chosen.isEmpty else {
+        guard !chosen.isEmpty, isSummary || names.allSatisfy({ name in chosen.contains { $0.name == name } }) else {
             throw UsageError(message: "the networks are \(NetworkBuilder.all.map(\.name).joined(separator: ", ")) and all")
         }
         let peak = Peak.best() * Double(threads)

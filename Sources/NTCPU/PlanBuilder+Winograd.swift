@@ -31,6 +31,13 @@ extension PlanBuilder {
         return nt_winograd_cost(&step) < 0.95 * plain ? step : nil
     }
 
+    /// The method by the kernel of its products, which are in float32, and before it by that of its transforms when images are not.
+    private static func winogradName(_ step: nt_winograd) -> String {
+        guard let kernel = step.kernel?.pointee, let gemm = step.gemm?.pointee else { return "winograd 3x3" }
+        let transforms = Int(kernel.element) == NT_ELEMENT_FLOAT32 ? "" : String(cString: kernel.name) + ", float32 "
+        return "winograd 3x3 " + transforms + String(cString: gemm.name)
+    }
+
     mutating func emitWinograd(_ sizes: nt_winograd, _ op: Convolution, _ node: Node) throws {
         var step = sizes
         let inPairs = multipliesPairs(op, shape(node.inputs[1]))
@@ -60,6 +67,6 @@ extension PlanBuilder {
             nt_step_winograd, store.keep(step), inputs: [source, residual], outputs: [target],
             parts: parts(work: Int(min(cycles, 1e15)), grain: Int(Self.shareCycles), limit: threads),
             scratchCount: nt_winograd_scratch_count(&step),
-            description: describe([node], kernel: "winograd 3x3 " + (step.kernel.map { String(cString: $0.pointee.name) } ?? ""), share: share))
+            description: describe([node], kernel: Self.winogradName(step), share: share))
     }
 }

@@ -96,7 +96,7 @@ final class CompiledModelTests: XCTestCase {
         }
     }
 
-    /// Whatever byte is damaged and wherever the file ends, predictions have the right bits.
+    /// Whatever byte is damaged, those between sections too, and wherever the file ends, predictions have the right bits and the damage is told.
     func testDamage() throws {
         let (compiled, file) = try compile(emotion)
         let whole = try Data(contentsOf: file)
@@ -108,6 +108,7 @@ final class CompiledModelTests: XCTestCase {
             let session = try Session(model, configuration: cpu())
             XCTAssertEqual(try bits(session, inputs), expected, what)
             if session.usesCompiledForm { used += 1 } else { unused += 1 }
+            XCTAssertEqual(model.remarks.contains { $0.contains("not used") || $0.contains("damaged") }, what != "whole again", what)
             if mustBeUnused {
                 XCTAssertFalse(session.usesCompiledForm, what)
                 XCTAssertTrue(model.remarks.contains { $0.contains(CompiledModel.fileName) }, what)
@@ -121,13 +122,16 @@ final class CompiledModelTests: XCTestCase {
         }
         try (whole + Data([0])).write(to: file)
         try check("a byte more", mustBeUnused: true)
-        // All of the header, some of the index at the end, places in between.
-        let places = Array(0..<128) + (0..<60).map { _ in random.integer((whole.count - 12_000)...(whole.count - 1)) }
+        // All of the header, some of what fills its page and of what fills others, of the index at the end, places in between.
+        let header = Array(0..<128) + Array(stride(from: 128, to: 4096, by: 63))
+        let gaps = stride(from: 4159, to: whole.count, by: 64).filter { whole[($0 - 15)...$0].allSatisfy { $0 == 0 } }
+        XCTAssertGreaterThan(gaps.count, 10)
+        let places = header + gaps.prefix(100) + (0..<60).map { _ in random.integer((whole.count - 12_000)...(whole.count - 1)) }
         for (round, place) in (places + (0..<150).map { _ in random.integer(4096...(whole.count - 1)) }).enumerated() {
             var damaged = whole
             damaged[place] ^= UInt8(1 << random.integer(0...7))
             try damaged.write(to: file)
-            try check("byte \(place)", mustBeUnused: round < 128)
+            try check("byte \(place)", mustBeUnused: round < header.count)
         }
         XCTAssertGreaterThan(used, 20)
         XCTAssertGreaterThan(unused, 180)

@@ -4,7 +4,7 @@ import NTTensor
 /// How a compiled form lies in its file, native byte order:
 ///
 ///     header      128 bytes, sixteen 64-bit words, see `Header`
-///     sections    constants and packed weights, each aligned to 64 bytes, large ones to a page; from byte 4096 on
+///     sections    constants and packed weights, each aligned to 64 bytes, large ones to a page; from byte 4096 on; zeros before and between them
 ///     index       what lies where, and the graph, see `Index`
 enum CompiledLayout {
     /// The version of everything here; another one is not read.

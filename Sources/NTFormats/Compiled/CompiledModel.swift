@@ -27,6 +27,8 @@ package final class CompiledModel: Sendable {
     /// The numbers of the constants by their buffers, which `graph` keeps.
     private let numbers: [ObjectIdentifier: Int]
     private let packed: [PackedKey: CompiledLayout.Section]
+    /// Where what lies behind a section begins, by the section's end.
+    private let nextOffsets: [Int: Int]
     /// What checking has found.
     private let verdicts = Mutex<[CompiledLayout.Section: Bool]>([:])
 
@@ -50,7 +52,13 @@ package final class CompiledModel: Sendable {
             (target, covered) = (index.target, index.covered)
             let (storage, sections) = (storage, index.constants)
             self.sections = sections
-            for section in sections + index.packed.map(\.section) { try Self.check(section, in: storage) }
+            let all = sections + index.packed.map(\.section)
+            for section in all { try Self.check(section, in: storage) }
+            nextOffsets = Self.nextOffsets(all)
+            let first = all.map(\.offset).min() ?? 0
+            guard Self.isZero(from: CompiledLayout.headerByteCount, to: first, in: storage) else {
+                throw FormatError(.malformed, "the bytes between the header and the first section are damaged")
+            }
             var buffers: [Int: TensorBuffer] = [:]
             graph = try GraphRecord.read(&reader) { number, type in
                 guard sections.indices.contains(number) else { throw FormatError(.malformed, "there is no constant \(number)") }
@@ -98,6 +106,17 @@ package final class CompiledModel: Sendable {
         guard section.offset >= 0, section.offset % 64 == 0, section.byteCount >= 0, section.offset <= count,
             section.byteCount <= count - section.offset
         else { throw FormatError(.malformed, "a section of \(section.byteCount) bytes at \(section.offset) does not lie inside the file") }
+    }
+
+    /// For the end of each section the offset of the one that comes next; the index follows the last one without a gap.
+    private static func nextOffsets(_ sections: [CompiledLayout.Section]) -> [Int: Int] {
+        let sorted = sections.filter { $0.byteCount > 0 }.sorted { $0.offset < $1.offset }
+        return Dictionary(zip(sorted, sorted.dropFirst()).map { ($0.offset + $0.byteCount, $1.offset) }) { min($0, $1) }
+    }
+
+    /// Whether all bytes of a gap are zero, as those between sections are written. Sections of a forged index may overlap and leave no gap.
+    private static func isZero(from start: Int, to end: Int, in storage: ByteStorage) -> Bool {
+        start >= end || storage.bytes[start..<end].allSatisfy { $0 == 0 }
     }
 
     /// The graph's inputs and outputs are those that the model's description leads callers to expect.
@@ -151,7 +170,9 @@ package final class CompiledModel: Sendable {
             if let known = verdicts[section] { return known }
             let range = section.offset..<(section.offset + section.byteCount)
             storage.prefetch(range)
-            let verdict = Checksum.sum(UnsafeRawBufferPointer(rebasing: storage.bytes[range])) == section.checksum
+            let verdict =
+                Checksum.sum(UnsafeRawBufferPointer(rebasing: storage.bytes[range])) == section.checksum
+                && Self.isZero(from: range.upperBound, to: nextOffsets[range.upperBound] ?? 0, in: storage)
             verdicts[section] = verdict
             return verdict
         }

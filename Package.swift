@@ -99,7 +99,7 @@ let tests: [Target] = [
     tests("NTFormatsTests", ["NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
-    tests("NTImageTests", ["NTImage", "CNTKernels", "CNTPlatform"]),
+    tests("NTImageTests", ["NTImage", "CNTCodecs", "CNTKernels", "CNTPlatform"]),
     tests("NeedletailTests", ["Needletail", "NTCPU", "NTFormats", "NTImage", "NTOpenCL", "NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
     tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),
     tests("CoreMLTests", ["CoreML", "CoreVideo", "CoreGraphics"]),

@@ -165,7 +165,8 @@ static void rgb_from_cmyk(uint8_t *row, uint32_t width) {
     }
 }
 
-bool nt_jpeg_decode(nt_jpeg *jpeg, uint8_t *pixels, size_t bytes_per_row, nt_codec_error *error) {
+bool nt_jpeg_decode(
+    nt_jpeg *jpeg, uint32_t first_column, uint32_t column_count, uint8_t *pixels, size_t bytes_per_row, nt_codec_error *error) {
     if (setjmp(jpeg->escape)) {
         *error = jpeg->failure;
         return false;
@@ -173,6 +174,12 @@ bool nt_jpeg_decode(nt_jpeg *jpeg, uint8_t *pixels, size_t bytes_per_row, nt_cod
     struct jpeg_decompress_struct *cinfo = &jpeg->cinfo;
     jpeg_start_decompress(cinfo);
     bool one_scan = !jpeg_has_multiple_scans(cinfo);
+    JDIMENSION left = first_column, width = column_count;
+    if (column_count < cinfo->output_width) {
+        // Whole blocks, so `left` may move and `width` grow.
+        jpeg_crop_scanline(cinfo, &left, &width);
+        pixels += (size_t)left * (size_t)cinfo->out_color_components;
+    }
     while (cinfo->output_scanline < cinfo->output_height) {
         JSAMPROW rows[16];
         uint32_t first = cinfo->output_scanline, count = cinfo->output_height - first;

@@ -5,7 +5,8 @@ package enum ImageDecoder {
     /// Decodes `bytes`.
     ///
     /// - JPEG: grey stays one channel; YCbCr, RGB, CMYK and YCCK (inks stored inverted, as all known files are) become `.rgba8`.
-    ///   With a `geometry` whose target is small enough, the picture is decoded at 1/2, 1/4 or 1/8 of its size.
+    ///   With a `geometry` whose target is small enough, the picture is decoded at 1/2, 1/4 or 1/8 of its size; columns that the
+    ///   geometry cuts off hold nothing of meaning.
     /// - PNG: grey stays one channel, 16 bits keep the high byte, palettes are looked up, alpha is dropped.
     /// - WebP: lossy and lossless; of an animation the first frame, on black.
     /// - Parameter name: what to call the picture in errors.
@@ -59,12 +60,15 @@ package enum ImageDecoder {
         let (width, height) = (Int(info.width), Int(info.height))
         let denominator = geometry?.reduction(forWidth: width, height: height, orientation: orientation) ?? 1
         if denominator > 1, !nt_jpeg_reduce(decoder, UInt32(denominator), &info, &error) { throw ImageError(error, format: "JPEG") }
+        let extent = (Double(width) / Double(denominator), Double(height) / Double(denominator))
+        let columns =
+            geometry?.columns(ofWidth: Int(info.width), height: Int(info.height), extent: extent, orientation: orientation) ?? 0..<Int(info.width)
         return try Image(
             format: info.channels == 1 ? .gray8 : .rgba8, width: Int(info.width), height: Int(info.height),
-            originalSize: (width, height), extent: (Double(width) / Double(denominator), Double(height) / Double(denominator)),
-            orientation: orientation
+            originalSize: (width, height), extent: extent, orientation: orientation
         ) { memory, bytesPerRow in
-            guard nt_jpeg_decode(decoder, memory.assumingMemoryBound(to: UInt8.self), bytesPerRow, &error) else {
+            let start = memory.assumingMemoryBound(to: UInt8.self)
+            guard nt_jpeg_decode(decoder, UInt32(columns.lowerBound), UInt32(columns.count), start, bytesPerRow, &error) else {
                 throw ImageError(error, format: "JPEG")
             }
         }

@@ -36,4 +36,21 @@ package struct ImageGeometry: Sendable, Hashable {
             (placement.box.y.upper - placement.box.y.lower) / Double(placement.drawn.height))
         return [8, 4, 2].first { ratio / Double($0) >= Self.minimumOversampling } ?? 1
     }
+
+    /// The stored columns of a `width` x `height` picture, of which `extent` is filled, that a decoder must give: those that the filter reads, and
+    /// some at either side whose colours they are smoothed with. All of them when little would be saved.
+    func columns(ofWidth width: Int, height: Int, extent: (Double, Double), orientation: ImageOrientation) -> Range<Int> {
+        guard
+            let placement = try? ImagePlacement(
+                geometry: self, width: width, height: height, extent: extent, orientation: self.orientation ?? orientation)
+        else { return 0..<width }
+        let turned = placement.orientation
+        let box = turned.isTransposed ? placement.box.y : placement.box.x
+        let count = turned.isTransposed ? placement.drawn.height : placement.drawn.width
+        let isMirrored = turned.isTransposed ? turned.flipsY : turned.flipsX
+        let margin = max((box.upper - box.lower) / Double(count), 1) + 8
+        let (lower, upper) = (max(0, Int(box.lower - margin)), min(width, Int((box.upper + margin).rounded(.up))))
+        guard upper - lower < width / 8 * 7 else { return 0..<width }
+        return isMirrored ? (width - upper)..<(width - lower) : lower..<upper
+    }
 }

@@ -1,3 +1,4 @@
+import CNTCodecs
 import Foundation
 import NTImage
 import XCTest
@@ -83,6 +84,50 @@ final class DecodeTests: XCTestCase {
         // Not the same filter, but the same place: a shift by a quarter of a target pixel would show as far more than this.
         XCTAssertLessThan(difference.reduce(0, +) / Float(difference.count), 1.5)
         XCTAssertLessThan(difference.max() ?? 0, 8)
+    }
+
+    /// Columns that a crop leaves out are not decoded; the others have the same bits as in the whole picture, whatever is turned, cropped or reduced.
+    func testCroppedColumnsHaveTheSameBits() throws {
+        let regions = [
+            NormalizedRect.full, NormalizedRect(x: 0.31, y: 0.1, width: 0.2, height: 0.8), NormalizedRect(x: 0.7, y: 0, width: 0.3, height: 1),
+        ]
+        for name in ["large.jpg", "jpeg_420.jpg", "jpeg_422.jpg", "jpeg_444.jpg", "jpeg_grey.jpg", "jpeg_progressive.jpg", "jpeg_ycck_adobe.jpg"] {
+            let file = try EncodedImage(data: Fixture.data(name))
+            for orientation in ImageOrientation.allCases {
+                for (crop, region) in CropAndScale.allCases.flatMap({ crop in regions.map { (crop, $0) } }) {
+                    for (width, height) in [(9, 40), (40, 9), (30, 30)] {
+                        let geometry = ImageGeometry(
+                            width: width, height: height, cropAndScale: crop, regionOfInterest: region, orientation: orientation)
+                        let preprocessor = ImagePreprocessor(geometry: geometry)
+                        var found = [Float](repeating: 0, count: preprocessor.elementCount)
+                        var expected = found
+                        try found.withUnsafeMutableBufferPointer { try preprocessor.writePlanar(file, into: $0) }
+                        let whole = try whole(file, geometry)
+                        try expected.withUnsafeMutableBufferPointer { try preprocessor.writePlanar(whole, into: $0) }
+                        XCTAssertEqual(found, expected, "\(name) \(geometry)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// All columns at the size that suits a geometry.
+    private func whole(_ file: EncodedImage, _ geometry: ImageGeometry) throws -> Image {
+        try file.data.withUnsafeBytes { bytes in
+            var (info, error) = (nt_codec_info(), nt_codec_error())
+            let limits = nt_codec_limits(max_pixels: 1 << 20, max_scans: 100, max_scan_pixels: 1 << 28)
+            let decoder = try XCTUnwrap(nt_jpeg_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, limits, &info, &error))
+            defer { nt_jpeg_close(decoder) }
+            let size = (width: Int(info.width), height: Int(info.height))
+            let denominator = geometry.reduction(forWidth: size.width, height: size.height, orientation: .up)
+            XCTAssertTrue(nt_jpeg_reduce(decoder, UInt32(denominator), &info, &error))
+            return try Image(
+                format: info.channels == 1 ? .gray8 : .rgba8, width: Int(info.width), height: Int(info.height), originalSize: size,
+                extent: (Double(size.width) / Double(denominator), Double(size.height) / Double(denominator))
+            ) { memory, bytesPerRow in
+                XCTAssertTrue(nt_jpeg_decode(decoder, 0, info.width, memory.assumingMemoryBound(to: UInt8.self), bytesPerRow, &error))
+            }
+        }
     }
 
     func testFileErrorsNameTheFile() throws {

@@ -43,9 +43,12 @@ nt_jpeg *nt_jpeg_open(const uint8_t *bytes, size_t byte_count, nt_codec_limits l
 /// Asks for 1/`denominator` of the size (1, 2, 4 or 8) and stores the resulting size, rounded up, in `info`.
 bool nt_jpeg_reduce(nt_jpeg *jpeg, uint32_t denominator, nt_codec_info *info, nt_codec_error *error);
 
-/// Decodes into `pixels`, rows `bytes_per_row` apart, top row first. CMYK and YCCK come out as RGB; their inks
+/// Decodes columns `first_column` to `first_column + column_count` of the picture into `pixels`, rows `bytes_per_row` apart, top row first, each in its
+/// place in the whole picture; of columns beside them some are written too. At an inner edge of what is asked for, colours may be those of a
+/// picture that ends there. CMYK and YCCK come out as RGB; their inks
 /// are taken as stored inverted, with and without an Adobe marker, as Pillow and browsers do. A file that ends early, or whose entropy-coded data is damaged, is an error. Call once.
-bool nt_jpeg_decode(nt_jpeg *jpeg, uint8_t *pixels, size_t bytes_per_row, nt_codec_error *error);
+bool nt_jpeg_decode(
+    nt_jpeg *jpeg, uint32_t first_column, uint32_t column_count, uint8_t *pixels, size_t bytes_per_row, nt_codec_error *error);
 void nt_jpeg_close(nt_jpeg *jpeg);
 
 typedef struct nt_png nt_png;

@@ -23,14 +23,11 @@ public final class Benchmark {
 
     public let session: Session
     public let batch: Int
-    /// Seconds from the start of compiling the plan for this batch to the end of its first run.
-    public let firstRunSeconds: Double
     private let entry: PlanEntry
     private let state: ExecutionState
 
     /// Prepares the plan for `batch` images at a time and runs it once.
     public init(_ session: Session, batch: Int = 1) throws {
-        let start = ContinuousClock.now
         self.session = session
         self.batch = batch
         entry = try session.plan(PlanKey(shapes: [:], batch: batch))
@@ -46,7 +43,6 @@ public final class Benchmark {
             }
         }
         try session.execute(entry, state)
-        firstRunSeconds = (ContinuousClock.now - start) / .seconds(1)
     }
 
     /// What the self-check of this batch's first run has found, see `Session.verificationResult`.

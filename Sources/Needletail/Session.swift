@@ -53,10 +53,17 @@ public final class Session: Sendable {
         defaultPlan = plan
         (backend, backendReason, backendNotice) = (choice.backend, choice.reason, choice.notice)
         if let backendNotice { StandardError.say(backendNotice) }
+        if let remark = unusedFormRemark { StandardError.say(remark) }
     }
 
     /// Whether the plan for the default input shapes came from the model's compiled form, see `Model.compile`.
     public var usesCompiledForm: Bool { defaultPlan.isMapped }
+
+    /// Why a compiled form that is there for this backend is not used, as slow loading needs a reason.
+    private var unusedFormRemark: String? {
+        guard backend is CPUBackend, !usesCompiledForm else { return nil }
+        return model.compiledRemark ?? model.compiled.map { _ in "\(model.name): the compiled form is not used: its weights are damaged" }
+    }
 
     /// `cpu`, `opencl` or `reference`, with the device in words.
     public var backendDescription: String { "\(backend.name) (\(backend.deviceDescription))" }
@@ -111,11 +118,14 @@ public final class Session: Sendable {
         let weights = MappedWeights(compiled)
         let options = CompileOptions(precision: configuration.precision.runtimePrecision, packedWeights: weights)
         guard let plan = try? ExecutionPlan(compiled.graph, backend: backend, options: options) else { return nil }
+        let entry = PlanEntry(plan, precision: configuration.precision, isMapped: true)
         // Constants that were read after all, or that the self-check is going to read.
+        let start = ContinuousClock.now
+        defer { if !weights.hasMissed { entry.verification.spend(since: start) } }
         if weights.hasMissed || configuration.verifiesFirstPrediction {
             guard (try? compiled.verifyConstants()) != nil else { return nil }
         }
-        return PlanEntry(plan, precision: configuration.precision, isMapped: true)
+        return entry
     }
 
     private static func compile(
@@ -203,6 +213,9 @@ extension Session {
     public var verificationResult: VerificationResult? {
         ([defaultPlan] + plans.all).compactMap(\.verification.result).reduce(nil) { $0?.merged($1) ?? $1 }
     }
+
+    /// Seconds that self-checks have taken so far: what `run`, `classify` and making the session took besides.
+    public var verificationSeconds: Double { ([defaultPlan] + plans.all).reduce(0) { $0 + $1.verification.seconds } }
 
     /// A step of the plan for the default input shapes.
     public struct PlanStep: Sendable {

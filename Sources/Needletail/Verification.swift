@@ -8,9 +8,16 @@ package final class Verification: @unchecked Sendable {
     private let lock = NSLock()
     private var isDone = false
     private var found: VerificationResult?
+    private var spent = 0.0
 
     /// What the check has found; nil before the check.
     var result: VerificationResult? { lock.withLock { found } }
+
+    /// Seconds that the check has taken.
+    var seconds: Double { lock.withLock { spent } }
+
+    /// Counts the time since `start` as the check's.
+    func spend(since start: ContinuousClock.Instant) { lock.withLock { spent += (ContinuousClock.now - start) / .seconds(1) } }
 
     /// Whether no prediction has been compared yet.
     var isPending: Bool { lock.withLock { !isDone } }
@@ -40,6 +47,8 @@ package final class Verification: @unchecked Sendable {
                 return !isDone
             })
         else { return }
+        let start = ContinuousClock.now
+        defer { spend(since: start) }
         let graph = plan.graph
         let inputs = try zip(graph.inputs, state.inputs).map { id, buffer in
             try NTTensor.Tensor(graph[id].type) {

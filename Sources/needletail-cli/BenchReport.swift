@@ -25,9 +25,10 @@ struct BenchReport {
                 latency.percentile(90), latency.percentile(99), latency.sorted[0], latency.count),
             String(format: "throughput  %.1f images/s, %.1f GFLOP/s", framesPerSecond, gigaflops),
             String(
-                format: "load        %.2f ms%@, %.1f ms to the first prediction, peak memory %.1f MiB", loadSeconds * 1000,
+                format: "load        %.2f ms%@, %.1f ms to the first prediction, peak memory %.1f MiB%@", loadSeconds * 1000,
                 session.usesCompiledForm ? " from the compiled form" : "", firstSeconds * 1000,
-                Double(Benchmark.peakMemoryByteCount) / 1_048_576),
+                Double(Benchmark.peakMemoryByteCount) / 1_048_576,
+                benchmark.verificationResult == nil ? "" : " with the reference's"),
         ]
         if let programs {
             lines.append("programs    \(programs.built) built from source, \(programs.cached) taken from the cache, for the first prediction")

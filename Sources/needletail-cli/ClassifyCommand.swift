@@ -28,7 +28,7 @@ enum ClassifyCommand: Command {
         let classifier = try ImageClassifier(try CommonFlags.session(model, configuration), cropAndScale: crop)
         if !asJSON { try Console.print("# \(classifier.session.backendDescription): \(classifier.session.backendReason)") }
         var failed = false
-        func report(_ path: String, _ result: Result<[Classification], any Error>, milliseconds: Double) throws {
+        func report(_ path: String, _ result: Result<[Classification], any Error>, milliseconds: Double?) throws {
             switch result.flatMap({ predictions in Result { try finite(predictions, path: path) } }) {
             case .success(let predictions):
                 try show(predictions, path: path, milliseconds: milliseconds, asJSON: asJSON)
@@ -40,21 +40,24 @@ enum ClassifyCommand: Command {
         }
         let start = ContinuousClock.now
         if images.count > 8 {
-            // Many run together; the time shown is that of all so far, each.
+            // Many run together; the time shown is that of all so far, each. While some are verified others run, so that it would say nothing then.
+            let isTimed = !configuration.verifiesFirstPrediction
             try classifier.classify(imagesAt: files, top: top) { index, result in
                 Console.progress(nil)
-                try report(images[index], result, milliseconds: (ContinuousClock.now - start) / .milliseconds(1) / Double(index + 1))
+                let milliseconds = (ContinuousClock.now - start) / .milliseconds(1) / Double(index + 1)
+                try report(images[index], result, milliseconds: isTimed ? milliseconds : nil)
                 Console.progress("\(index + 1) of \(images.count)")
             }
             Console.progress(nil)
         } else {
             // Few run one by one, so that each shows its own time.
             for (path, file) in zip(images, files) {
-                let before = ContinuousClock.now
+                let (before, verified) = (ContinuousClock.now, classifier.session.verificationSeconds)
                 Console.progress(reading: path)
                 let result = Result { try classifier.classify(imageAt: file, top: top) }
                 Console.progress(nil)
-                try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1))
+                let verification = (classifier.session.verificationSeconds - verified) * 1000
+                try report(path, result, milliseconds: (ContinuousClock.now - before) / .milliseconds(1) - verification)
             }
         }
         let verification = classifier.session.verificationResult
@@ -69,13 +72,13 @@ enum ClassifyCommand: Command {
         throw CommandError("\(path): the model's confidence for '\(odd.label)' is \(odd.confidence), expected a finite number")
     }
 
-    private static func show(_ predictions: [Classification], path: String, milliseconds: Double, asJSON: Bool) throws {
+    private static func show(_ predictions: [Classification], path: String, milliseconds: Double?, asJSON: Bool) throws {
         if asJSON {
             let list = predictions.map { ["label": $0.label, "confidence": Double($0.confidence)] as [String: Any] }
             try Console.print(Console.json(["image": path, "predictions": list]))
             return
         }
-        try Console.print("\(path)  (\(String(format: "%.2f", milliseconds)) ms)")
+        try Console.print(path + (milliseconds.map { String(format: "  (%.2f ms)", $0) } ?? ""))
         for prediction in predictions {
             try Console.print(String(format: "  %8.4f%%  ", Double(prediction.confidence) * 100) + prediction.label)
         }

@@ -327,9 +327,24 @@ final class CommandLineTests: XCTestCase {
             try Tool.run(["bench", compiled.path, "--backend", "cpu", "--threads", "1", "--seconds", "0.01", "--json"]).objects().first)
         XCTAssertEqual(bench["isCompiled"] as? Bool, true)
         XCTAssertGreaterThan(try XCTUnwrap(bench["loadMilliseconds"] as? Double), 0)
-        // A damaged one says so and predicts from the model inside.
-        let file = compiled.appendingPathComponent("compiled.bin")
-        try Data(try Data(contentsOf: file).dropLast(1)).write(to: file)
+        // A damaged one, and one whose model was changed, says so and predicts from the model inside.
+        let (file, inside) = (compiled.appendingPathComponent("compiled.bin"), compiled.appendingPathComponent("model.mlmodel"))
+        let (whole, model) = (try Data(contentsOf: file), try Data(contentsOf: inside))
+        try (model + Data([0xa2, 0x06, 0])).write(to: inside)
+        let tensor = folder.appendingPathComponent("in.npy")
+        try NPY.encode(Tensor([1, 1, 64, 64], [Float](repeating: 7, count: 4096))).write(to: tensor)
+        for verb in [
+            ["classify", compiled.path] + words, ["bench", compiled.path, "--backend", "cpu", "--seconds", "0.01"],
+            ["predict", compiled.path, "--backend", "cpu", "--input", "image=\(tensor.path)", "--output", folder.path + "/out"],
+        ] {
+            let result = try Tool.run(verb)
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertTrue(result.errors.contains("compiled.bin: was made from another model"), "\(verb): \(result.errors)")
+            XCTAssertEqual(result.errors.split(separator: "\n").count, 1, result.errors)
+        }
+        try model.write(to: inside)
+        XCTAssertEqual(try Tool.run(["classify", compiled.path] + words).errors, "")
+        try whole.dropLast(1).write(to: file)
         XCTAssertEqual(try labels(compiled.path), try labels(emotion))
         let described = try Tool.run(["describe", compiled.path])
         XCTAssertTrue(described.output.contains("compiled.bin"), described.output)
@@ -389,6 +404,28 @@ final class CommandLineTests: XCTestCase {
             XCTAssertEqual(objects.count, count + 1)
             XCTAssertLessThan(try XCTUnwrap(objects.last?["verification"] as? Double), 1e-3)
             XCTAssertEqual(objects.last?["verificationRemarks"] as? [String], [])
+        }
+    }
+
+    /// Printed times are those without the reference, whose run takes most of the program's.
+    func testVerifiedTimesAreThePredictions() throws {
+        func run(_ words: [String]) throws -> (result: Tool.Result, milliseconds: Double) {
+            let start = ContinuousClock.now
+            return (try Tool.run(words + ["--backend", "cpu", "--verify"]), (ContinuousClock.now - start) / .milliseconds(1))
+        }
+        let photo = "\(photos)/coffee.jpg"
+        let (one, all) = try run(["classify", mobileNet, photo])
+        let line = try XCTUnwrap(one.output.split(separator: "\n").first { $0.hasSuffix(" ms)") })
+        let time = try XCTUnwrap(line.split(separator: "(").last?.split(separator: " ").first)
+        XCTAssertLessThan(try XCTUnwrap(Double(time)), all / 2, one.output)
+        XCTAssertFalse(try run(["classify", mobileNet] + [String](repeating: photo, count: 9)).result.output.contains(" ms)"))
+        let compiled = folder.path + "/M.mlmodelc"
+        XCTAssertEqual(try Tool.run(["compile", mobileNet, "-o", compiled]).status, 0)
+        for model in [mobileNet, compiled] {
+            let (bench, all) = try run(["bench", model, "--seconds", "0.01", "--json"])
+            let object = try XCTUnwrap(try bench.objects().first)
+            XCTAssertNotNil(object["verification"])
+            XCTAssertLessThan(try XCTUnwrap(object["loadAndFirstPredictionMilliseconds"] as? Double), all / 2)
         }
     }
 

@@ -27,6 +27,7 @@ enum PredictCommand: Command {
                 throw UsageError("--input: expected NAME=FILE.npy, found '\(text)'")
             }
             let name = String(text[..<equals])
+            guard text.index(after: equals) != text.endIndex else { throw UsageError("--input: the path of '\(name)' is empty") }
             guard files.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
                 throw UsageError("--input: '\(name)' is given twice")
             }

@@ -13,8 +13,17 @@ enum Program {
     }
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+        fillStandardDescriptors()
         exit(run(arguments))
+    }
+
+    /// Whoever starts the program with a standard stream closed would otherwise find its text in the next file that is opened. What fills the place
+    /// refuses to be written and read as a closed one does.
+    private static func fillStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// The words after the program's name. `CommandLine.arguments` would lose what is no UTF-8, which file names may be.
@@ -43,6 +52,8 @@ enum Program {
                 Console.complain("a verb is missing; needletail --help lists them")
                 return 2
             }
+            // `help VERB` is `VERB --help`.
+            if words.count > 1, words[1] != "help", !words[1].hasPrefix("-") { return try perform([words[1], "--help"]) }
             try Console.print(overview)
             return 0
         }

@@ -103,6 +103,46 @@ final class HostileSurroundingsTests: XCTestCase {
         }
     }
 
+    /// With standard streams closed nothing is printed into the files that are opened next, whose descriptors theirs would be.
+    func testClosedStreamsStayClosed() throws {
+        let tool = Tool.executable.path
+        let script = """
+            cd \(folder.path); exec 9>status
+            \(tool) compile \(emotion) -o a.mlmodelc >&- 2>err; echo $? >&9
+            \(tool) compile \(emotion) -o b.mlmodelc <&- >&- 2>&-; echo $? >&9
+            \(tool) classify b.mlmodelc \(face) --backend cpu <&- 2>&- >out; echo $? >&9
+            \(tool) bench \(emotion) --backend cpu --rounds-from-stdin <&- >rounds; echo $? >&9
+            """
+        XCTAssertEqual(try Tool.run(["-c", script], program: URL(fileURLWithPath: "/bin/bash")).status, 0)
+        func text(_ name: String) throws -> String { try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8) }
+        XCTAssertEqual(try text("status"), "1\n1\n0\n0\n")
+        XCTAssertEqual(try text("err"), "needletail: standard output cannot be written: Bad file descriptor\n")
+        XCTAssertTrue(try text("out").contains("Happy"))
+        XCTAssertEqual(try text("rounds"), "ready\n")
+        let bench = try Tool.run(["bench", folder.path + "/b.mlmodelc", "--backend", "cpu", "--seconds", "0.01", "--json"])
+        XCTAssertEqual(try bench.objects().first?["isCompiled"] as? Bool, true, bench.errors)
+    }
+
+    /// A limit on the size of files is an error that is told, and leaves nothing behind.
+    func testALimitOnTheSizeOfFilesIsAnError() throws {
+        let script = "ulimit -f 1; \(Tool.executable.path) compile \(emotion) -o \(folder.path)/x.mlmodelc"
+        let result = try Tool.run(["-c", script], program: URL(fileURLWithPath: "/bin/bash"))
+        XCTAssertEqual(result.status, 1, result.errors)
+        XCTAssertTrue(result.errors.contains("File too large"), result.errors)
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
+    }
+
+    func testHelpNamesTheVerb() throws {
+        XCTAssertEqual(try Tool.run(["help", "bench"]).output, try Tool.run(["bench", "--help"]).output)
+        for words in [["help", "help"], ["--help", "--help"], ["help"]] {
+            XCTAssertTrue(try Tool.run(words).output.hasPrefix("usage: needletail VERB"), "\(words)")
+        }
+        XCTAssertEqual(try Tool.run(["help", "alexnet"]).status, 2)
+        let empty = try Tool.run(["predict", emotion, "--input", "image=", "--output", folder.path])
+        XCTAssertEqual(empty.status, 2)
+        XCTAssertTrue(empty.errors.contains("'image' is empty"), empty.errors)
+    }
+
     func testDevicesAreNoInputs() throws {
         try assertFails(["classify", emotion, "/dev/zero", "--backend", "cpu"], mentions: "device")
         try assertFails(["predict", emotion, "--input", "image=/dev/zero", "--output", folder.path], mentions: "device")

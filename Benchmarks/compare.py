@@ -36,16 +36,17 @@ BFLOAT16_CORRELATION = 0.9
 
 
 def agreement(contestant: Contestant, found: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference relative to the largest output. Raises PeerFailure when the outputs are not the same thing."""
-    found, expected = found.reshape(-1)[: expected.size].astype(np.float64), expected.astype(np.float64)
-    if found.size != expected.size:
-        raise PeerFailure(f"{contestant.name}: {found.size} outputs, expected {expected.size}")
+    """The largest difference of any image relative to the largest output. Raises PeerFailure when the outputs are not the same thing."""
+    if found.size == 0 or found.size % expected.size:
+        raise PeerFailure(f"{contestant.name}: {found.size} outputs, expected {expected.size} for each image")
+    found = found.reshape(-1, expected.size).astype(np.float64)
+    expected = np.broadcast_to(expected.astype(np.float64), found.shape)
     difference = float(np.abs(found - expected).max() / np.abs(expected).max())
     if contestant.precision == "float32":
         good = difference <= FLOAT32_TOLERANCE
     else:
         logits = [np.log(np.maximum(values, 1e-12)) for values in (found, expected)]
-        good = np.corrcoef(*logits)[0, 1] >= BFLOAT16_CORRELATION
+        good = all(np.corrcoef(*rows)[0, 1] >= BFLOAT16_CORRELATION for rows in zip(*logits))
     if not good:
         raise PeerFailure(f"{contestant.name}: its output is {difference:.1e} from onnxruntime's")
     return difference

@@ -51,6 +51,9 @@ struct ProfileTable {
         return lines
     }
 
+    /// Whether steps are held to peaks of more than one arithmetic.
+    private var hasHalfPeak: Bool { profile.peaks.map { $0.bfloat16GigaflopsPerSecond ?? $0.float16GigaflopsPerSecond } ?? nil != nil }
+
     private func slowest(_ total: Double) -> [String] {
         let indices = profile.slowest(Self.slowestCount)
         guard !indices.isEmpty else { return [] }
@@ -62,9 +65,7 @@ struct ProfileTable {
                 let nearness =
                     profile.nearness(row).map {
                         String(
-                            format:
-                                "%3.0f%% of the \($0.bound == .memory ? "memory" : row.arithmetic == "float32" ? "arithmetic" : row.arithmetic) peak",
-                            $0.percent)
+                            format: "%3.0f%% of the \($0.bound == .memory ? "memory" : hasHalfPeak ? row.arithmetic : "arithmetic") peak", $0.percent)
                     } ?? ""
                 return String(format: "%8.4f ms  ", row.milliseconds) + Self.padded(nearness, 27) + "  " + Self.padded(row.kernel, 26) + "  "
                     + row.layers.joined(separator: " + ")

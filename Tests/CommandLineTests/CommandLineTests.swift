@@ -214,6 +214,10 @@ final class CommandLineTests: XCTestCase {
                 XCTAssertLessThanOrEqual(try XCTUnwrap(row["performedFlops"] as? Int), try XCTUnwrap(row["flops"] as? Int))
                 XCTAssertLessThanOrEqual(row["percentOfMemoryPeak"] as? Double ?? 0, 100)
             }
+            // Where steps have different peaks, each is named.
+            let text = try Tool.run(words.dropLast(), environment: ["NEEDLETAIL_CACHE": folder.path]).output
+            XCTAssertEqual(text.contains("of the arithmetic peak"), !hasBFloat16, text)
+            XCTAssertEqual(text.contains("of the bfloat16 peak"), hasBFloat16, text)
             let copies = peaks["copies"] as? [[String: Any]] ?? []
             XCTAssertEqual(copies.isEmpty, backend == "cpu")
             XCTAssertEqual(rows.contains { $0["percentOfMemoryPeak"] != nil }, backend == "opencl")

@@ -66,6 +66,17 @@ final class Float16PlanTests: XCTestCase {
         }
     }
 
+    /// Winograd's method multiplies in float32 whatever images are in, and its step says so, as does the peak that it is held to.
+    func testWinogradsProductsAreNamedInFloat32() throws {
+        let (graph, _) = try convolutions(size: 1, strides: .one)
+        for precision in [Precision.float16, .bfloat16] where CPUBackend.resolved(precision) == precision {
+            let plan = try ExecutionPlan(graph, backend: backend, options: CompileOptions(precision: precision))
+            let step = try XCTUnwrap(plan.steps.map(\.step).first { $0.kernel.hasPrefix("winograd") })
+            XCTAssertNotNil(step.kernel.firstMatch(of: /^winograd 3x3 .+, float32 avx512 \d+x\d+$/), step.kernel)
+            XCTAssertEqual(step.arithmetic, .float32)
+        }
+    }
+
     /// Every step that computes on images says that it is in float16, and in float32 where the instructions are cut off.
     func testStepsSayFloat16() throws {
         let (graph, inputs) = try OperatorCase("steps", kinds: []) { [one] b in

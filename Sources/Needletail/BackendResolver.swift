@@ -75,7 +75,7 @@ package struct BackendResolver: Sendable {
     }
 
     private static func cpu(_ configuration: SessionConfiguration) -> any Backend {
-        CPUBackend(threadCount: configuration.threadCount ?? defaultThreadCount)
+        CPUBackend(threadCount: configuration.boundedThreadCount ?? defaultThreadCount)
     }
 
     /// What an OpenCL device computes in when that was left to it.

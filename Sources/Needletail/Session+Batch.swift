@@ -48,7 +48,7 @@ extension Session {
         collect: @escaping @Sendable (BatchPipeline<Output>.Place) throws -> Output
     ) -> BatchPipeline<Output> {
         let onDevice = backend.name == "opencl"
-        let threads = (backend as? CPUBackend)?.threadCount ?? configuration.threadCount ?? ProcessInfo.processInfo.activeProcessorCount
+        let threads = (backend as? CPUBackend)?.threadCount ?? configuration.boundedThreadCount ?? ProcessInfo.processInfo.activeProcessorCount
         var partCount = count
         if onDevice {
             // Parts of one size, so that one plan serves all.

@@ -47,8 +47,10 @@ public struct SessionConfiguration: Sendable {
     /// Which OpenCL device, counted over all platforms as `Devices.all` lists them; nil takes the first GPU, else the first device. A number
     /// that no device has is an error, `auto` included, as is any number on the other backends.
     public var deviceIndex: Int?
-    /// Threads of one run on the CPU; nil takes one per usable core. At least 1.
+    /// Threads of one run on the CPU; nil takes one per usable core. Of a number that is not in `1...maximumThreadCount` the nearest of these is taken.
     public var threadCount: Int?
+    /// The most threads of one run.
+    public static let maximumThreadCount = 256
     public var precision: ComputePrecision
     /// Refuses models of which a layer would run on the slow reference implementation.
     public var requiresKernels: Bool
@@ -68,4 +70,7 @@ public struct SessionConfiguration: Sendable {
         self.requiresKernels = requiresKernels
         self.verifiesFirstPrediction = verifiesFirstPrediction
     }
+
+    /// The threads that are asked for, a number that can be had.
+    var boundedThreadCount: Int? { threadCount.map { min(max($0, 1), Self.maximumThreadCount) } }
 }

@@ -44,7 +44,7 @@ enum CommonFlags {
         }
         return SessionConfiguration(
             backend: backend, deviceIndex: device,
-            threadCount: try arguments.integer("--threads", in: 1...256),
+            threadCount: try arguments.integer("--threads", in: 1...SessionConfiguration.maximumThreadCount),
             precision: try arguments.choice("--precision", of: ComputePrecision.self) ?? .float32,
             verifiesFirstPrediction: arguments.has("--verify"))
     }

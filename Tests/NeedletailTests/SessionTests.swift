@@ -179,6 +179,35 @@ final class SessionTests: XCTestCase {
         }
     }
 
+    /// Numbers that no one means are bounded or refused, on every backend; nothing traps, waits or starts a million threads.
+    func testAbsurdNumbers() throws {
+        let face = photos.appendingPathComponent("face.png")
+        for backend in [BackendChoice.cpu, .opencl, .reference] {
+            for threads in [Int.min, -1, 0, 1_000_000_000, Int.max] {
+                let session = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: backend, threadCount: threads))
+                let classifier = try ImageClassifier(session)
+                for result in classifier.classify(imagesAt: [URL](repeating: face, count: 3), top: .max) {
+                    XCTAssertEqual(try result.get().first?.label, "Happy", "\(backend), \(threads) threads")
+                }
+                XCTAssertEqual(try classifier.classify(imageAt: face, top: .min), [])
+                XCTAssertEqual(classifier.classify(imagesAt: [], top: 1).count, 0)
+            }
+            let session = try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: backend))
+            for batch in [Int.min, -1, 0, 1 << 40, Int.max] {
+                XCTAssertThrowsError(try Benchmark(session, batch: batch), "\(backend), batch \(batch)")
+            }
+            for shape in [[-1, 1, 64, 64], [1, 1, .max, .max], [.min], [0, 1, 64, 64]] {
+                XCTAssertThrowsError(try session.run(["image": try Needletail.Tensor(shape: shape, elements: [])]), "\(shape)")
+            }
+        }
+        for device in [Int.min, -1, .max] {
+            for backend in [BackendChoice.opencl, .auto] {
+                XCTAssertThrowsError(
+                    try Session(Model(contentsOf: emotion), configuration: SessionConfiguration(backend: backend, deviceIndex: device)))
+            }
+        }
+    }
+
     func testClassifiesAsynchronously() async throws {
         let classifier = try ImageClassifier(contentsOf: emotion, configuration: SessionConfiguration(backend: .cpu))
         let best = try await classifier.classify(imageAt: photos.appendingPathComponent("face.png"), top: 1)

@@ -33,7 +33,7 @@ package struct DeviceFeatures: Sendable, Hashable {
     /// What NEEDLETAIL_OPENCL can turn on and off.
     package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse, single }
 
-    /// The settings in NEEDLETAIL_OPENCL: names with `=on` or `=off`, apart by commas. Throws naming what is not known.
+    /// The settings in NEEDLETAIL_OPENCL: names with `=on` or `=off`, apart by commas. Throws naming what is not known, and a setting that is both on and off.
     package static func settings(environment: [String: String]) throws(OpenCLError) -> [(setting: Setting, isOn: Bool)] {
         var result: [(Setting, Bool)] = []
         for word in (environment["NEEDLETAIL_OPENCL"] ?? "").split(separator: ",") {
@@ -42,6 +42,11 @@ package struct DeviceFeatures: Sendable, Hashable {
             guard parts.count == 2, let setting = Setting(rawValue: parts[0]), let isOn = ["on": true, "off": false][parts[1]] else {
                 let known = Setting.allCases.map(\.rawValue).joined(separator: ", ")
                 throw OpenCLError.unsupported("NEEDLETAIL_OPENCL: expected \(known), each with =on or =off, found '\(word.prefix(40))'")
+            }
+            guard !result.contains(where: { $0.0 == setting && $0.1 != isOn }) else {
+                throw OpenCLError.unsupported(
+                    "NEEDLETAIL_OPENCL: expected \(setting.rawValue) to be either on or off, found '\(environment["NEEDLETAIL_OPENCL"]?.prefix(200) ?? "")'"
+                )
             }
             result.append((setting, isOn))
         }

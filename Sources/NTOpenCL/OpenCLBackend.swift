@@ -31,18 +31,21 @@ package struct OpenCLBackend: Backend {
     }
 
     /// The backend on a device, with kernels shaped for `family` (by default the device's own), programs kept in `cache`, and `features` other than those
-    /// of the device's kind.
+    /// of the device's kind. `notify` hears of work that begins and takes minutes.
     package init(
         device: OpenCLDevice, family: DeviceStyle.Family? = nil, api: OpenCLInterface = .system,
         cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil,
-        features: DeviceFeatures? = nil
+        features: DeviceFeatures? = nil, notify: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         guard device.isAvailable else { throw OpenCLError.notAvailable(device: device.name) }
         guard device.hasCompiler else { throw OpenCLError.noDevice(reason: "'\(device.name)' has no compiler") }
+        if device.platformName == PoCLCache.platformName, let problem = PoCLCache.current.problem { throw OpenCLError.noDevice(reason: problem) }
         self.device = device
-        context = try DeviceContext(device, api: api, cache: cache)
+        context = try DeviceContext(device, api: api, cache: cache, notify: notify)
         self.features = try features ?? DeviceFeatures(for: device)
         style = DeviceStyle(for: device, family: family, compilesPerLayer: self.features.runsInOneLaunch)
+        // Kernels that share local memory have groups of their own.
+        if style.family == .manyCores { self.features.runsInOneLaunch = false }
         self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
     }
 

@@ -49,7 +49,8 @@ package struct BackendResolver: Sendable {
     private func automatic(_ configuration: SessionConfiguration) throws -> Choice {
         let devices = OpenCLDeviceList(api: api)
         guard let index = configuration.deviceIndex ?? devices.firstGPU else {
-            let reason = devices.reason ?? "no OpenCL GPU among \(devices.devices.count) devices"
+            let found = devices.devices.isEmpty ? [] : ["no OpenCL GPU among \(devices.devices.count) devices"]
+            let reason = (found + [devices.reason].compactMap { $0 }).joined(separator: "; ")
             return Choice(backend: Self.cpu(configuration), reason: "auto: " + reason + Self.arithmeticNote(configuration))
         }
         // One that was asked for and is not there is a mistake; one that is there and fails is not.
@@ -64,7 +65,8 @@ package struct BackendResolver: Sendable {
     }
 
     private func open(_ index: Int, of devices: OpenCLDeviceList, _ configuration: SessionConfiguration) throws -> OpenCLBackend {
-        try OpenCLBackend(device: try devices.device(index), api: api, features: configuration.deviceFeatures)
+        try OpenCLBackend(
+            device: try devices.device(index), api: api, features: configuration.deviceFeatures, notify: { StandardError.say($0) })
     }
 
     /// The processor, after the OpenCL device that `auto` wanted has failed.

@@ -42,7 +42,7 @@ public enum Devices {
         public let hasHalfPrecision: Bool
     }
 
-    /// The OpenCL devices of all platforms; when there are none, why.
+    /// The OpenCL devices of all platforms; why there are none, or which drivers were left out and why.
     public static func openCL() -> (devices: [OpenCL], reason: String?) {
         let list = OpenCLBackend.devices()
         let devices = list.devices.enumerated().map { index, device in

@@ -11,7 +11,10 @@ public enum PackageInfo {
             "NEEDLETAIL_OPENCL",
             "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device), shared=on|off (memory), replay=on|off (launches), fuse=on|off (depthwise and 1x1), single=on|off (one launch for a network)"
         ),
-        ("POCL_CACHE_DIR", "where PoCL keeps what it compiles; read to tell why PoCL offers no device"),
+        (
+            "POCL_CACHE_DIR",
+            "where PoCL keeps what it compiles (default pocl/ in the caches' folder; where that cannot be written, a folder of yours under TMPDIR)"
+        ),
         ("XDG_CACHE_HOME", "where caches live (default ~/.cache); OpenCL programs go to needletail/ inside it"),
     ]
 }

@@ -38,7 +38,7 @@ enum DevicesCommand: Command {
                 "opencl \(device.index)  \(device.name) (\(device.type.rawValue), \(device.computeUnits) units, \(memory)), "
                     + "\(device.platform), driver \(device.driver)")
         }
-        if let reason { try Console.print("opencl    none: \(reason)") }
+        if let reason { try Console.print("opencl    \(devices.isEmpty ? "none" : "left out"): \(reason)") }
         return 0
     }
 }

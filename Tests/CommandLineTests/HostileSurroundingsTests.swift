@@ -15,8 +15,10 @@ final class HostileSurroundingsTests: XCTestCase {
 
     override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
-    private func assertFails(_ arguments: [String], mentions text: String, output: String? = nil, line: UInt = #line) throws {
-        let result = try Tool.run(arguments, output: output)
+    private func assertFails(
+        _ arguments: [String], environment: [String: String] = [:], mentions text: String, output: String? = nil, line: UInt = #line
+    ) throws {
+        let result = try Tool.run(arguments, environment: environment, output: output)
         XCTAssertFalse(result.wasKilled, line: line)
         XCTAssertEqual(result.status, 1, result.errors, line: line)
         XCTAssertTrue(result.errors.contains(text), result.errors, line: line)
@@ -42,10 +44,59 @@ final class HostileSurroundingsTests: XCTestCase {
         XCTAssertTrue(numbered.errors.contains("POCL_CACHE_DIR"), numbered.errors)
     }
 
+    /// Surroundings that would have PoCL abort, write into the current folder, or offer no device: it works in the folder that it should.
+    func testPoCLGetsAFolderThatItCanUse() throws {
+        let (home, temporary) = (folder.appendingPathComponent("home").path, folder.appendingPathComponent("tmp").path)
+        for path in [home, temporary] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        let relative = "needletail-relative-\(UUID().uuidString)"
+        let own = "\(temporary)/needletail-\(geteuid())/pocl"
+        let cases: [([String: String], String)] = [
+            (["XDG_CACHE_HOME": relative, "HOME": home], home + "/.cache/pocl/kcache"), (["XDG_CACHE_HOME": "/proc/nope", "HOME": home], own),
+            (["XDG_CACHE_HOME": "", "HOME": "/proc/nope"], own), (["XDG_CACHE_HOME": "", "HOME": ""], own),
+        ]
+        for (surroundings, place) in cases {
+            try? FileManager.default.removeItem(atPath: place)
+            // Empty: as if PoCL's variable were not set, which the tests' own surroundings may do.
+            let environment = surroundings.merging(["POCL_CACHE_DIR": "", "TMPDIR": temporary, "NEEDLETAIL_CACHE": "off"]) { $1 }
+            let result = try Tool.run(["classify", emotion, face, "--backend", "opencl"], environment: environment)
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertTrue(result.output.contains("Happy"), result.output)
+            XCTAssertFalse(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty, "\(surroundings)")
+            XCTAssertFalse(FileManager.default.fileExists(atPath: relative))
+        }
+    }
+
+    /// Drivers that do not load are named with the file that names them, whether or not another one does.
+    func testDriversThatDoNotLoadAreNamed() throws {
+        let vendors = folder.appendingPathComponent("vendors")
+        try FileManager.default.createDirectory(at: vendors, withIntermediateDirectories: true)
+        let broken = vendors.appendingPathComponent("broken.icd").path
+        try Data("libneedletail-not-there.so\n".utf8).write(to: URL(fileURLWithPath: broken))
+        for place in [vendors.path, broken] {
+            let environment = ["OCL_ICD_VENDORS": place]
+            let list = try XCTUnwrap(try Tool.run(["devices", "--json"], environment: environment).objects().first)
+            let reason = list["openclReason"] as? String ?? ""
+            XCTAssertTrue(reason.hasPrefix("'\(broken)' names 'libneedletail-not-there.so', which does not load: "), reason)
+            try assertFails(["classify", emotion, face, "--backend", "opencl"], environment: environment, mentions: "'\(broken)' names")
+            let auto = try Tool.run(["classify", emotion, face], environment: environment)
+            XCTAssertEqual(auto.status, 0, auto.errors)
+            XCTAssertTrue(auto.output.contains("broken.icd"), auto.output)
+        }
+        let installed = "/etc/OpenCL/vendors/pocl.icd"
+        guard FileManager.default.fileExists(atPath: installed) else { return }
+        try FileManager.default.copyItem(atPath: installed, toPath: vendors.appendingPathComponent("pocl.icd").path)
+        let list = try Tool.run(["devices"], environment: ["OCL_ICD_VENDORS": vendors.path])
+        XCTAssertTrue(list.output.contains("opencl 0"), list.output)
+        XCTAssertTrue(list.output.contains("left out: '\(broken)' names"), list.output)
+        let nothing = try Tool.run(["devices"], environment: ["OCL_ICD_VENDORS": folder.path + "/nothing"])
+        XCTAssertTrue(nothing.output.contains("no OpenCL driver is installed: '\(folder.path)/nothing' names none"), nothing.output)
+    }
+
     /// Settings that are not known are errors that list what is, whatever the verb.
     func testMisspeltEnvironmentVariables() throws {
         for (variable, value, known) in [
             ("NEEDLETAIL_OPENCL", "pixel=off", "pixels, shared, replay, fuse"), ("NEEDLETAIL_OPENCL", "pixels=no", "=on or =off"),
+            ("NEEDLETAIL_OPENCL", "single=off,single=on", "expected single to be either on or off"),
             ("NEEDLETAIL_MAX_ISA", "AVX2", "portable, avx2, avx512, avx512bf16, avx512fp16, amx"), ("NEEDLETAIL_CACHE", "relative", "off"),
         ] {
             for words in [["devices"], ["describe", emotion], ["classify", emotion, face, "--backend", "cpu"]] {

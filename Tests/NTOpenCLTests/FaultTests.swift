@@ -161,11 +161,13 @@ final class FaultTests: XCTestCase {
     func testMissingDriverPlatformAndDevice() throws {
         let noDriver = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetPlatformIDs" ? -1001 : nil })
         XCTAssertEqual(noDriver.devices.count, 0)
-        XCTAssertEqual(noDriver.reason, "no OpenCL driver is installed")
+        XCTAssertEqual(noDriver.reason, "the installed drivers offer no platform")
         XCTAssertNil(noDriver.firstGPU)
         XCTAssertThrowsError(try noDriver.device(0)) {
-            XCTAssertEqual("\($0)", "no OpenCL device: no OpenCL driver is installed")
+            XCTAssertEqual("\($0)", "no OpenCL device: the installed drivers offer no platform")
         }
+        let nowhere = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetPlatformIDs" ? -1001 : nil }, environment: ["OCL_ICD_VENDORS": "/nothing"])
+        XCTAssertEqual(nowhere.reason, "no OpenCL driver is installed: '/nothing' names none")
         let noDevice = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetDeviceIDs" ? CL_DEVICE_NOT_FOUND : nil })
         XCTAssertEqual(noDevice.reason, "the installed drivers offer no device")
         let broken = OpenCLDeviceList(api: OpenCLInterface { $0 == "clGetDeviceIDs" ? CL_OUT_OF_HOST_MEMORY : nil })
@@ -218,15 +220,36 @@ final class FaultTests: XCTestCase {
         XCTAssertEqual(OpenCLError.tooLarge(what: "w", byteCount: 2, limit: 1, device: "d").condition, .outOfMemory)
     }
 
-    func testPoCLsCacheFolder() {
-        XCTAssertEqual(PoCLCache(environment: ["POCL_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"]).folder.path, "/a")
-        XCTAssertEqual(PoCLCache(environment: ["XDG_CACHE_HOME": "/b", "HOME": "/c"]).folder.path, "/b/pocl/kcache")
-        XCTAssertEqual(PoCLCache(environment: ["HOME": "/c"]).folder.path, "/c/.cache/pocl/kcache")
-        let problem = PoCLCache(environment: ["XDG_CACHE_HOME": "/proc/nope"]).problem ?? ""
-        XCTAssertTrue(problem.contains("'/proc/nope/pocl/kcache' (by XDG_CACHE_HOME) cannot be written"), problem)
+    func testPoCLsCacheFolder() throws {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-pocl-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: place) }
-        XCTAssertNil(PoCLCache(environment: ["POCL_CACHE_DIR": place.path]).problem)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let (a, b, c, t) = (place.path + "/a", place.path + "/b", place.path + "/c", place.path)
+        let own = t + "/needletail-\(geteuid())/pocl"
+        let cases: [([String: String], String, Bool)] = [
+            (["POCL_CACHE_DIR": a, "XDG_CACHE_HOME": b], a, false), (["XDG_CACHE_HOME": b, "HOME": c], b + "/pocl/kcache", false),
+            (["HOME": c], c + "/.cache/pocl/kcache", false), (["HOME": c, "XDG_CACHE_HOME": ""], c + "/.cache/pocl/kcache", false),
+            (["POCL_CACHE_DIR": "", "HOME": c], c + "/.cache/pocl/kcache", true),
+            (["XDG_CACHE_HOME": "relative", "HOME": c], c + "/.cache/pocl/kcache", true), (["XDG_CACHE_HOME": "/proc/nope", "HOME": c], own, true),
+            (["HOME": "relative"], own, true), ([:], own, true),
+        ]
+        for (environment, folder, mustBeSet) in cases {
+            let cache = PoCLCache(environment: environment.merging(["TMPDIR": t]) { $1 })
+            XCTAssertEqual(cache.folder.path, folder, "\(environment)")
+            XCTAssertEqual(cache.mustBeSet, mustBeSet, "\(environment)")
+            XCTAssertNil(cache.problem, "\(environment)")
+        }
+        // Others may write there: not to be trusted.
+        XCTAssertEqual(chmod(t + "/needletail-\(geteuid())", 0o777), 0)
+        let nowhere = PoCLCache(environment: ["XDG_CACHE_HOME": "/proc/nope", "TMPDIR": t])
+        let problem = try XCTUnwrap(nowhere.problem)
+        XCTAssertTrue(problem.contains("'/proc/nope/pocl/kcache' (by XDG_CACHE_HOME) cannot be written"), problem)
+        // What stands where a folder of the cache should.
+        try FileManager.default.createDirectory(atPath: a, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: a + "/AB"))
+        let spoiled = PoCLCache(environment: ["POCL_CACHE_DIR": a])
+        XCTAssertNil(spoiled.problem)
+        XCTAssertTrue(try XCTUnwrap(spoiled.buildProblem).contains("'\(a)' (by POCL_CACHE_DIR) holds 'AB', which cannot be written"))
     }
 
     func testBuildFailureCarriesTheCompilersLog() throws {

@@ -126,6 +126,9 @@ final class PixelTests: XCTestCase {
                     "\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, single, each with =on or =off, found "), "\($0)")
             }
         }
+        XCTAssertThrowsError(try features("single=off,pixels=on,single=on")) {
+            XCTAssertEqual("\($0)", "NEEDLETAIL_OPENCL: expected single to be either on or off, found 'single=off,pixels=on,single=on'")
+        }
         XCTAssertTrue(try features("fuse=on, pixels=on").preparesPixels)
         XCTAssertFalse(try features("pixels=off").preparesPixels)
         var everything = DeviceFeatures(

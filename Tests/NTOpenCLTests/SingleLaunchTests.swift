@@ -1,4 +1,5 @@
 import COpenCL
+import Foundation
 import NTGraph
 import NTOpenCL
 import NTRuntime
@@ -22,6 +23,42 @@ final class SingleLaunchTests: XCTestCase {
             let features = try DeviceFeatures(for: entry.backend.device, environment: [:])
             return entry.backend.style.family == .wideCores && features.runsInOneLaunch
         }
+    }
+
+    /// A driver other than PoCL's may compile for minutes: that is said as it begins, and not when the cache has the program.
+    func testALongCompilationIsAnnounced() throws {
+        let item = try Self.branches()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-notice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (platform, counts) in [("Portable Computing Language", [0, 0]), ("Another", [1, 0])] {
+            for count in counts {
+                var device = try DeviceFixture.backend().device
+                device.platformName = platform
+                var features = DeviceFeatures(runsInOneLaunch: true)
+                features.leastLaunches = 1
+                let heard = Heard()
+                let backend = try OpenCLBackend(
+                    device: device, family: .wideCores, cache: ProgramCache(folder: folder), features: features, notify: { heard.add($0) })
+                _ = try ExecutionPlan(item.graph, backend: backend)
+                XCTAssertEqual(heard.lines.count, count, platform)
+                for line in heard.lines { XCTAssertTrue(line.contains("single=on") && line.contains("minutes"), line) }
+            }
+        }
+    }
+
+    private final class Heard: @unchecked Sendable {
+        private let lock = NSLock()
+        private var stored: [String] = []
+
+        var lines: [String] { lock.withLock { stored } }
+        func add(_ line: String) { lock.withLock { stored.append(line) } }
+    }
+
+    /// Kernels that share local memory do not run in one launch, and the device does not say so.
+    func testManyCoresLaunchOneByOne() throws {
+        let backend = try OpenCLBackend(
+            device: DeviceFixture.backend().device, family: .manyCores, cache: nil, features: DeviceFeatures(runsInOneLaunch: true))
+        XCTAssertFalse(backend.deviceDescription.contains("one launch"), backend.deviceDescription)
     }
 
     /// Branches that meet again: stages that may run at once and stages that may not, and results that take over their operands' memory.

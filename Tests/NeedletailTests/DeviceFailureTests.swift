@@ -23,7 +23,7 @@ final class DeviceFailureTests: XCTestCase {
 
     /// Failing calls with the status they return and the kind of error that comes of it.
     private let faults: [([String], Int32, NeedletailError.Code, String)] = [
-        (["clGetPlatformIDs"], -1001, .backendUnavailable, "no OpenCL driver is installed"),
+        (["clGetPlatformIDs"], -1001, .backendUnavailable, "the installed drivers offer no platform"),
         (["clGetDeviceIDs"], -1, .backendUnavailable, "offer no device"),
         (["clCreateContext"], -2, .deviceBusy, "busy"),
         (["clCreateProgramWithBinary", "clBuildProgram"], -11, .buildFailed, "does not build"),

@@ -376,7 +376,8 @@ final class SessionTests: XCTestCase {
 
     func testTheEnvironmentIsChecked() throws {
         for (variable, values) in [
-            ("NEEDLETAIL_OPENCL", ["fuse=yes", "fusion=on"]), ("NEEDLETAIL_CACHE", ["cache", "./x", "on"]),
+            ("NEEDLETAIL_OPENCL", ["fuse=yes", "fusion=on", "single=off,single=on", "fuse=on,pixels=on,fuse=off"]),
+            ("NEEDLETAIL_CACHE", ["cache", "./x", "on"]),
         ] {
             for value in values {
                 XCTAssertThrowsError(try PackageInfo.checkEnvironment([variable: value])) {
@@ -385,7 +386,8 @@ final class SessionTests: XCTestCase {
             }
         }
         for (variable, value) in [
-            ("NEEDLETAIL_OPENCL", "fuse=off"), ("NEEDLETAIL_CACHE", "/x"), ("NEEDLETAIL_CACHE", "OFF"), ("NEEDLETAIL_CACHE", ""),
+            ("NEEDLETAIL_OPENCL", "fuse=off"), ("NEEDLETAIL_OPENCL", "fuse=off,fuse=off"), ("NEEDLETAIL_CACHE", "/x"), ("NEEDLETAIL_CACHE", "OFF"),
+            ("NEEDLETAIL_CACHE", ""),
         ] {
             XCTAssertNoThrow(try PackageInfo.checkEnvironment([variable: value]))
         }

@@ -9,6 +9,7 @@ final class DeviceContext: @unchecked Sendable {
     /// Recording and replaying of launches, where the device has it.
     let commandBuffers: CommandBufferCalls?
     private let cache: ProgramCache?
+    private let notify: @Sendable (String) -> Void
     private let lock = NSLock()
     private var programs: [ProgramKey: DeviceProgram] = [:]
     private let transferLock = NSLock()
@@ -21,8 +22,12 @@ final class DeviceContext: @unchecked Sendable {
     /// Programs taken from the disk cache by this context.
     var loadCount: Int { lock.withLock { loads } }
 
-    init(_ device: OpenCLDevice, api: OpenCLInterface, cache: ProgramCache?) throws(OpenCLError) {
+    /// `notify` hears, for people, of work that begins and takes minutes.
+    init(
+        _ device: OpenCLDevice, api: OpenCLInterface, cache: ProgramCache?, notify: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(OpenCLError) {
         self.api = api
+        self.notify = notify
         self.device = device
         self.cache = cache
         commandBuffers = CommandBufferCalls(device, api: api)
@@ -54,6 +59,9 @@ final class DeviceContext: @unchecked Sendable {
         let buildLock = cache?.lockBuilds()
         defer { withExtendedLifetime(buildLock) {} }
         if buildLock?.hadToWait == true, !isKeptByDriver(key), let program = cached(entry, key, options) { return program }
+        if key.source == .network, device.platformName != PoCLCache.platformName {
+            notify("single=on: '\(device.name)' compiles the network as one program now, for which drivers other than PoCL may need minutes")
+        }
         let program = try DeviceProgram.build(source: text, name: key.source.rawValue, options: options, on: self)
         programs[key] = program
         if isKeptByDriver(key), let cache, let entry, cache.load(entry) != nil {

@@ -22,7 +22,7 @@ final class DeviceProgram: @unchecked Sendable {
             }
         }
         let result = DeviceProgram(program, api: api)
-        try result.compile(name: name, options: options, device: context.device.id)
+        try result.compile(name: name, options: options, device: context.device)
         return result
     }
 
@@ -45,15 +45,17 @@ final class DeviceProgram: @unchecked Sendable {
             return program
         }
         let result = DeviceProgram(program, api: api)
-        try result.compile(name: name, options: options, device: context.device.id)
+        try result.compile(name: name, options: options, device: context.device)
         return result
     }
 
-    private func compile(name: String, options: String, device: cl_device_id) throws(OpenCLError) {
-        var target: cl_device_id? = device
+    private func compile(name: String, options: String, device: OpenCLDevice) throws(OpenCLError) {
+        var target: cl_device_id? = device.id
         let code = api.status("clBuildProgram") { clBuildProgram(program, 1, &target, options, nil, nil) }
         guard code == CL_SUCCESS else {
-            throw OpenCLError.build(program: name, options: options, code: code, log: log(device))
+            let cause = device.platformName == PoCLCache.platformName ? PoCLCache.current.buildProblem : nil
+            throw OpenCLError.build(
+                program: name, options: options, code: code, log: [log(device.id), cause ?? ""].filter { !$0.isEmpty }.joined(separator: "\n"))
         }
     }
 

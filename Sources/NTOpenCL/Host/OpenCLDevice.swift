@@ -6,7 +6,7 @@ package struct OpenCLDevice: @unchecked Sendable {
 
     package let id: cl_device_id
     package let platform: cl_platform_id
-    package let platformName: String
+    package var platformName: String
     package let name: String
     package let vendor: String
     /// The OpenCL version with the platform's own remarks.

@@ -1,13 +1,17 @@
 import COpenCL
+import Foundation
 
 /// The devices of all platforms, numbered across them: the graphics processors of every platform keep the order in which the platforms list them.
 package struct OpenCLDeviceList: Sendable {
     package let devices: [OpenCLDevice]
-    /// Why there is no device, or nil when there is one.
+    /// Why there is no device, or which drivers were left out; nil when all went well.
     package let reason: String?
 
-    /// Asks every installed driver. Never throws: a platform that fails is left out, and named in `reason` when nothing else is found.
-    package init(api: OpenCLInterface = .system) {
+    /// Asks every installed driver. Never throws: a driver or a platform that fails is left out and named in `reason`.
+    package init(api: OpenCLInterface = .system, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let pocl = PoCLCache.current
+        let drivers = DriverFiles(environment: environment)
+        let broken = drivers.problems
         var devices: [OpenCLDevice] = []
         var problems: [String] = []
         var withoutDevice: [String] = []
@@ -23,19 +27,23 @@ package struct OpenCLDeviceList: Sendable {
                 }
             }
             if devices.isEmpty, problems.isEmpty { problems.append("the installed drivers offer no device") }
-            if withoutDevice.contains(PoCLCache.platformName), let problem = PoCLCache().problem { problems.append(problem) }
+            if withoutDevice.contains(PoCLCache.platformName), let problem = pocl.problem { problems.append(problem) }
         } catch OpenCLError.call(_, OpenCLError.platformNotFound) {
-            problems.append("no OpenCL driver is installed")
+            if drivers.drivers.isEmpty {
+                problems.append("no OpenCL driver is installed: '\(drivers.place)' names none")
+            } else if broken.count < drivers.drivers.count {
+                problems.append("the installed drivers offer no platform")
+            }
         } catch {
             problems.append("\(error)")
         }
         self.devices = devices
-        reason = devices.isEmpty ? problems.joined(separator: "; ") : nil
+        reason = problems.isEmpty && broken.isEmpty ? nil : (problems + broken).joined(separator: "; ")
     }
 
     /// The device of a number. Throws when there is none.
     package func device(_ index: Int) throws(OpenCLError) -> OpenCLDevice {
-        if let reason { throw OpenCLError.noDevice(reason: reason) }
+        if devices.isEmpty { throw OpenCLError.noDevice(reason: reason ?? "") }
         guard devices.indices.contains(index) else {
             throw OpenCLError.noSuchDevice(index: index, devices: devices.map(\.summary))
         }

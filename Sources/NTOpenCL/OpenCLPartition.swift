@@ -36,10 +36,7 @@ final class OpenCLPartition: CompiledPartition {
             throw OpenCLError.tooLarge(
                 what: "the network's activations", byteCount: arena.byteCount, limit: device.globalMemoryBytes, device: device.name)
         }
-        let isWorthOne =
-            features.runsInOneLaunch && launches.count >= features.leastLaunches
-            && steps.reduce(0) { SaturatingArithmetic.sum($0, $1.flops) } <= features.mostSingleLaunchWork
-        network = isWorthOne ? NetworkPlan(launches, storages: storages, arena: arena, style: style) : nil
+        network = Self.isOneLaunch(compiler, features) ? NetworkPlan(launches, storages: storages, arena: arena, style: style) : nil
         networkTable = try network?.table.withUnsafeBytesOrError { bytes throws(OpenCLError) in
             try DeviceBuffer(compiler.context, byteCount: bytes.count, contents: bytes, readOnly: true)
         }
@@ -48,6 +45,12 @@ final class OpenCLPartition: CompiledPartition {
             programs[key] = try context.program(key)
         }
         self.programs = programs
+    }
+
+    /// Whether what was compiled is to run in one launch.
+    static func isOneLaunch(_ compiler: PartitionCompiler, _ features: DeviceFeatures) -> Bool {
+        features.runsInOneLaunch && compiler.launches.count >= features.leastLaunches
+            && compiler.steps.reduce(0) { SaturatingArithmetic.sum($0, $1.flops) } <= features.mostSingleLaunchWork
     }
 
     /// The storages, those of inputs and outputs out of the arena where the device uses the host's memory. An input that kernels make from a picture's bytes

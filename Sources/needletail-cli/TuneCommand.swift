@@ -26,12 +26,18 @@ enum TuneCommand: Command {
         Console.progress(nil)
         if arguments.has("--json") {
             let findings = report.findings.map { ["layer": $0.layer, "before": $0.before, "after": $0.after] as [String: Any] }
-            try Console.print(Console.json(["file": report.file.path, "findings": findings, "shapes": report.shapeCount] as [String: Any]))
+            var object: [String: Any] = ["file": report.file.path, "findings": findings, "shapes": report.shapeCount]
+            if let network = report.network { object["network"] = ["before": network.before, "after": network.after] }
+            try Console.print(Console.json(object))
             return 0
         }
         try Console.print("  before ms   after ms  layer")
         for finding in report.findings {
             try Console.print(String(format: "%11.4f%11.4f  ", finding.before, finding.after) + finding.layer)
+        }
+        if let network = report.network {
+            let verdict = network.after < network.before ? "the network" : "the network: no faster, the defaults stay"
+            try Console.print(String(format: "%11.4f%11.4f  ", network.before, network.after) + verdict)
         }
         if report.findings.count < report.shapeCount {
             try Console.print("the time sufficed for \(report.findings.count) of \(report.shapeCount) shapes")

@@ -71,13 +71,15 @@ final class MeasurementTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: folder) }
         let entry = try DeviceFixture.entries.get()[0]
         var calls = 0
-        let (table, findings, shapeCount) = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
+        let result = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
             XCTAssertLessThanOrEqual(done, total)
             calls += 1
         }
+        let (table, findings) = (result.table, result.findings)
+        if let network = result.network { XCTAssertEqual(network.after < network.before, findings.contains { $0.after < $0.before }) }
         // By arithmetic: 11400, 7980 and 4200 multiply-adds.
         XCTAssertEqual(findings.map(\.layer), ["first", "second", "third"])
-        XCTAssertEqual(shapeCount, 3)
+        XCTAssertEqual(result.shapeCount, 3)
         XCTAssertTrue(findings.allSatisfy { $0.after <= $0.before && $0.after > 0 })
         XCTAssertEqual(table.tiles.count, 3)
         XCTAssertGreaterThan(calls, 10)
@@ -116,6 +118,46 @@ final class MeasurementTests: XCTestCase {
         }
     }
 
+    /// What the tuner compares with is what runs without it: where a device refuses every other tile, nothing changes.
+    func testTheTunerMeasuresWhatRuns() throws {
+        // Rows of 14 and of 196 pixels in the same number of them.
+        let item = try DeviceCase("defaults", [[1, 20, 14, 14]]) { builder, inputs, numbers in
+            let a = try builder.add(
+                Convolution(padding: Padding2D(top: 1, left: 1, bottom: 1, right: 1)), inputs[0],
+                try builder.constant(try numbers.tensor([24, 20, 3, 3])), layer: "rows")
+            return [try builder.add(Convolution(), a, try builder.constant(try numbers.tensor([48, 24, 1, 1])), layer: "run")]
+        }
+        for runsInOneLaunch in [false, true] {
+            var features = DeviceFeatures(runsInOneLaunch: runsInOneLaunch)
+            features.leastLaunches = 2
+            let (refusing, texts) = (Refusing(CL_OUT_OF_RESOURCES), Texts())
+            let api = OpenCLInterface(
+                interceptor: { refusing.status(of: $0) },
+                sourceFilter: {
+                    texts.add($0)
+                    return $0
+                })
+            let backend = try OpenCLBackend(
+                device: OpenCLDeviceList(api: api).device(0), family: .wideCores, api: api, cache: nil, tuning: TuningTable(), features: features)
+            let plain = try ExecutionPlan(item.graph, backend: backend).steps.map(\.step.kernel)
+            let result = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0) { _, _, _ in refusing.begin() }
+            XCTAssertEqual(try ExecutionPlan(item.graph, backend: backend.with(tuning: result.table)).steps.map(\.step.kernel), plain)
+            XCTAssertEqual(result.table.tiles.count, 2)
+            XCTAssertNil(result.network)
+            // The network, and each layer with the tile that it has.
+            XCTAssertEqual(texts.networks, runsInOneLaunch ? 3 : 0)
+        }
+    }
+
+    /// Counts programs that hold a network.
+    private final class Texts: @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+
+        var networks: Int { lock.withLock { count } }
+        func add(_ text: String) { lock.withLock { count += text.hasPrefix("#define NT_IN_NETWORK") ? 1 : 0 } }
+    }
+
     /// Refuses the first kernel after each `begin`.
     private final class Refusing: @unchecked Sendable {
         private let lock = NSLock()
@@ -139,7 +181,7 @@ final class MeasurementTests: XCTestCase {
     func testImpossibleTilesAreNotUsed() throws {
         let item = try layers()
         let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
-        let (table, _, _) = try OpenCLTuner(try DeviceFixture.backend()).tune(item.graph, secondsPerTile: 0)
+        let table = try OpenCLTuner(try DeviceFixture.backend()).tune(item.graph, secondsPerTile: 0).table
         let data = try JSONEncoder().encode(table)
         for entry in try DeviceFixture.entries.get() {
             for (from, to) in [("\"rows\":[0-9]+", "\"rows\":3"), ("\"vectors\":[0-9]+", "\"vectors\":7"), ("\"width\":[0-9]+", "\"width\":64")] {

@@ -64,7 +64,7 @@ final class RunTests: XCTestCase {
         let plain = try ExecutionPlan(item.graph, backend: backend.with(tuning: TuningTable())).steps.map(\.step.choice)
         XCTAssertTrue(plain[0].hasPrefix("the default tile for"), plain[0])
         XCTAssertTrue(plain[1].hasPrefix("its operand seen"), plain[1])
-        let (table, _, _) = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0)
+        let table = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0).table
         let tuned = try ExecutionPlan(item.graph, backend: backend.with(tuning: table)).steps.map(\.step.choice)
         XCTAssertEqual(tuned[0], "the tile tuned on this device")
     }

@@ -134,7 +134,8 @@ final class SeparableTests: XCTestCase {
         features.leastSeparableWork = .max
         let backend = try OpenCLBackend(
             device: entry.backend.device, family: .wideCores, cache: DeviceFixture.cache, tuning: TuningTable(), features: features)
-        let (table, findings, shapeCount) = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0.002)
+        let result = try OpenCLTuner(backend).tune(item.graph, secondsPerTile: 0.002)
+        let (table, findings, shapeCount) = (result.table, result.findings, result.shapeCount)
         XCTAssertEqual(findings.map(\.layer), ["pointwise", "depthwise + pointwise"])
         XCTAssertEqual(shapeCount, 2)
         XCTAssertTrue(findings.allSatisfy { $0.after > 0 && $0.after <= $0.before })

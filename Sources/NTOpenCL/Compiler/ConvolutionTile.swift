@@ -103,6 +103,8 @@ package struct SeparableShape: Sendable, Hashable {
 /// What decides how fast a tile is: the extents of a convolution and what it is stored in.
 package struct ConvolutionShape: Sendable, Hashable {
     var pixels: Int
+    /// Pixels that follow one another evenly: a row, or all.
+    var rowLength: Int
     var outputs: Int
     var channels: Int
     var taps: Int
@@ -113,5 +115,5 @@ package struct ConvolutionShape: Sendable, Hashable {
     var multiplyAdds: Int { SaturatingArithmetic.product(pixels, outputs, channels, taps, groups) }
 
     /// The shape in a tuning file.
-    var key: String { "\(pixels)x\(outputs)x\(channels)x\(taps)g\(groups) \(storedType.rawValue)" }
+    var key: String { "\(pixels)/\(rowLength)x\(outputs)x\(channels)x\(taps)g\(groups) \(storedType.rawValue)" }
 }

@@ -104,10 +104,12 @@ extension PartitionCompiler {
     func emitConvolving(_ c: Convolving) throws {
         guard c.out.count > 0 else { return }
         let shape = ConvolutionShape(
-            pixels: c.pixels, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width, groups: c.groups,
+            pixels: c.pixels, rowLength: c.rowLength, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width,
+            groups: c.groups,
             storedType: storedType)
         let tuned = tuning.tile(for: shape, style: style)
         let tile = tuned ?? ConvolutionTile.standard(pixels: c.pixels, rowLength: c.rowLength, outputs: c.outputs, style: style)
+        note(tile, for: shape)
         explain(tuned == nil ? "the default tile for \(style.summary)" : "the tile tuned on this device")
         let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
         var macros = ["S": storedType.rawValue, "X_T": c.x.type.rawValue]

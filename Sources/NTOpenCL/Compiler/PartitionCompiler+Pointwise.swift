@@ -3,10 +3,13 @@ import NTTensor
 
 /// Element-wise operators, and the copies that change a layout.
 extension PartitionCompiler {
+    /// What a kernel that only moves values is called.
+    static let copyLabel = "copy"
+
     /// out = activate(combine(inputs)). Inputs have out's extents, strides 0 where they repeat; one to three of them.
     func emitPointwise(
         _ inputs: [DeviceTensor], into out: DeviceTensor, combine: String? = nil, activation: Activation = .none,
-        label: String = "copy"
+        label: String = copyLabel
     ) throws {
         guard out.count > 0, let first = inputs.first else { return }
         let operands = (0..<3).map { $0 < inputs.count ? inputs[$0] : first }

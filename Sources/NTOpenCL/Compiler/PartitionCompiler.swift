@@ -15,6 +15,11 @@ final class PartitionCompiler {
     /// Multiply-adds from which a depthwise convolution runs in one kernel with the 1x1 convolution that reads it; nil for never.
     let leastSeparableWork: Int?
 
+    /// Inputs that are to lie as the results of layers do, in the order and the type that these store.
+    private let storedInputs: Set<ValueID>
+    /// The tiles of the convolutions so far.
+    private(set) var tiles: [ConvolutionShape: ConvolutionTile] = [:]
+
     private(set) var storages: [Storage] = []
     private(set) var launches: [Launch] = []
     private(set) var steps: [StepDescription] = []
@@ -29,14 +34,15 @@ final class PartitionCompiler {
     private var constantPool: ConstantPool?
 
     init(
-        _ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable, leastSeparableWork: Int?
+        _ graph: Graph, context: DeviceContext, style: DeviceStyle, storedType: ElementType, tuning: TuningTable, leastSeparableWork: Int?,
+        storedInputs: Set<ValueID> = []
     ) {
         if style.family == .wideCores {
             let values = graph.values.reduce(0) { SaturatingArithmetic.sum($0, $1.constant?.count ?? 0) }
             constantPool = ConstantPool(context, expected: SaturatingArithmetic.product(values, storedType.byteCount, 9) / 8)
         }
         (self.graph, self.context, self.style, self.storedType) = (graph, context, style, storedType)
-        (self.tuning, self.leastSeparableWork) = (tuning, leastSeparableWork)
+        (self.tuning, self.leastSeparableWork, self.storedInputs) = (tuning, leastSeparableWork, storedInputs)
         node = Node(name: graph.name, op: Unary(.identity), inputs: [], outputs: [])
     }
 
@@ -52,6 +58,12 @@ final class PartitionCompiler {
             let storage = try newStorage(byteCount: graph[id].type.byteCount, what: "input '\(graph[id].name)'")
             inputStorages.append(storage)
             tensors[id] = DeviceTensor(storage: storage, dims: dims, order: DeviceTensor.rowMajor(dims.count), type: .float)
+        }
+        for id in graph.inputs where storedInputs.contains(id) {
+            steps.append(StepDescription(layers: [graph[id].name], operators: [], kernel: "", flops: 0, byteCount: 0, output: ""))
+            let plain = try tensor(id)
+            let order = plain.rank == 4 ? DeviceTensor.channelsLast(4) : DeviceTensor.rowMajor(plain.rank)
+            tensors[id] = try dense(plain, order: order, type: storedType)
         }
         var index = 0
         while index < graph.nodes.count {
@@ -235,6 +247,9 @@ final class PartitionCompiler {
         guard step >= 0 else { return }
         steps[step].kernels.append(label)
     }
+
+    /// Notes the tile that a convolution runs with.
+    func note(_ tile: ConvolutionTile, for shape: ConvolutionShape) { tiles[shape] = tile }
 
     /// Says why the current step's kernels were chosen.
     func explain(_ choice: String) {

@@ -16,6 +16,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ NETWORKS = ["mobilenet_v1", "mini_xception", "mobilenet_v2", "resnet50", "squeez
 TOLERANCES = {"float32": 1e-3, "float16": 5e-2}
 #: By which share of the time a stage is over. What one leaves, the next may use.
 #: Without networks there is nothing to time, so making them may take long.
-STAGES = {"prepare": 0.4, "check": 0.45, "time": 0.58, "tune": 0.78, "check again": 0.84, "time again": 0.97}
+STAGES = {"prepare": 0.35, "check": 0.42, "time": 0.6, "tune": 0.78, "check again": 0.84, "time again": 0.97}
 
 
 def parse() -> argparse.Namespace:
@@ -85,12 +86,13 @@ class Check:
 
         self.arguments, self.scratch = arguments, scratch
         self.budget = Budget(arguments.seconds)
-        self.budget.until(STAGES["prepare"])
+        self.budget.until(STAGES["prepare"], 2 + len(arguments.networks))
         self.tool = Needletail(arguments.needletail, scratch, arguments.cache or scratch)
         self.torch = TorchPeer(scratch)
         self.record = Record(arguments.output, self.budget, {
             "machine": machine(), "tolerances": TOLERANCES,
             "comparison": "largest difference of an output, relative to its largest value"})
+        self.pytorch: dict = {}
         self.networks: list[str] = []
         #: Networks, batches and precisions whose tiles have been tuned.
         self.tuned: set[tuple[str, int, str]] = set()
@@ -98,61 +100,67 @@ class Check:
         self.batch_expectations: dict[tuple[str, int], dict] = {}
 
     def run(self) -> int:
+        ended_by = None
         try:
             device = self.record.add({"stage": "device"}, self.find_device)
-            self.record.add({"stage": "pytorch"}, lambda left: self.torch.ask(left, do="facts"))
-            for name in self.arguments.networks:
-                made = self.record.add({"stage": "prepare", "model": name},
-                                       lambda left, name=name: self.torch.ask(left, do="make", network=name))
-                self.networks += [name] if made["status"] == "measured" else []
             if device["status"] == "measured":
+                self.pytorch = self.record.add({"stage": "pytorch"}, lambda left: self.torch.ask(left(), do="facts"))
+                for name in self.arguments.networks:
+                    made = self.record.add({"stage": "prepare", "model": name},
+                                           lambda left, name=name: self.torch.ask(left(), do="make", network=name))
+                    self.networks += [name] if made["status"] == "measured" else []
                 self.measure()
+        except KeyboardInterrupt as interruption:
+            ended_by = str(interruption) or "SIGINT"
         finally:
             self.torch.end()
             self.budget.until(1)
-            self.record.finish()
+            self.record.finish(ended_by)
         failed, skipped = self.record.count("failed"), self.record.count("skipped")
         missing = [stage for stage in ("check", "time") if not self.record.count("measured", stage)]
         print(f"wrote {self.arguments.output} after {self.budget.spent():.0f} s, {failed} of "
               f"{len(self.record.content['entries'])} entries failed, {skipped} were skipped"
-              + "".join(f"; no '{stage}' was measured" for stage in missing))
-        return 1 if failed or missing else 0
+              + "".join(f"; no '{stage}' was measured" for stage in missing) + (f"; ended by {ended_by}" if ended_by else ""))
+        return 1 if failed or missing or ended_by else 0
 
-    def find_device(self, left: float) -> dict:
-        device = self.tool.choose_device(self.arguments.device)
+    def find_device(self, left) -> dict:
+        device = self.tool.choose_device(self.arguments.device, left())
         self.record.content["device"] = device
         return {"name": device["name"], "driver": device["driver"]}
 
     def measure(self) -> None:
         """Everything with the default tiles, then tuning, then everything with the tuned ones."""
+        models = [self.model(name) for name in self.networks] + self.arguments.models
+        # The smallest batch first: on a slow device a large one takes the time of many small ones.
+        batches, precisions = sorted(self.arguments.batches), list(TOLERANCES)
+        work = [(batch, name, precision) for batch in batches for name in self.networks for precision in precisions]
+        batched = [(batch, name, precision) for batch, name, precision in work if batch > 1]
+        # How many of the precisions there are.
+        share = len([precision for precision in precisions if self.has(precision)]) / len(precisions)
+        beside = 1 if self.pytorch.get("cuda_device") else share
         for tiles, stages in (("default", ("check", "time")), ("tuned", ("check again", "time again"))):
             if tiles == "tuned":
-                self.budget.until(STAGES["tune"])
+                self.budget.until(STAGES["tune"], len(work) * share)
                 self.tune()
-            self.budget.until(STAGES[stages[0]])
-            for model in [self.model(name) for name in self.networks] + self.arguments.models:
-                for precision in TOLERANCES:
+            self.budget.until(STAGES[stages[0]], (len(models) * len(precisions) + len(batched)) * share)
+            for model in models:
+                for precision in precisions:
                     self.check(model, precision, tiles)
-            for batch in [batch for batch in self.arguments.batches if batch > 1]:
-                for name in self.networks:
-                    for precision in TOLERANCES:
-                        self.check_batch(name, batch, precision, tiles)
-            self.budget.until(STAGES[stages[1]])
-            for name in self.networks:
-                for batch in self.arguments.batches:
-                    for precision in TOLERANCES:
-                        self.time(name, batch, precision, tiles)
+            for batch, name, precision in batched:
+                self.check_batch(name, batch, precision, tiles)
+            self.budget.until(STAGES[stages[1]], len(work) * (share + (beside if tiles == "default" else 0)))
+            for batch, name, precision in work:
+                self.time(name, batch, precision, tiles)
 
-    def require(self, precision: str) -> None:
+    def has(self, precision: str) -> bool:
+        return precision != "float16" or self.tool.device["halfPrecision"]
+
+    def require(self, precision: str, tiles: str = "default", name: str | None = None, batch: int | None = None) -> None:
+        """Leaves out what the device lacks, and what would repeat the default tiles' entry."""
         from gpu.record import Skip
 
-        if precision == "float16" and not self.tool.device["halfPrecision"]:
+        if not self.has(precision):
             raise Skip(f"'{self.tool.device['name']}' has no half precision (cl_khr_fp16)")
-
-    def require_tuning(self, tiles: str, precision: str, name: str | None = None, batch: int | None = None) -> None:
-        """Leaves out what would repeat the default tiles' entry."""
-        from gpu.record import Skip
-
         if tiles == "tuned" and not any(kept == precision and name in (None, model) and batch in (None, images)
                                         for model, images, kept in self.tuned):
             raise Skip(f"nothing of this was tuned in {precision}")
@@ -165,39 +173,37 @@ class Check:
     def check(self, model: Path, precision: str, tiles: str) -> None:
         from gpu.needletail import ToolFailure, difference
 
-        def compare(left: float) -> dict:
-            self.require(precision)
-            self.require_tuning(tiles, precision)
+        def compare(left) -> dict:
             inputs, expected = self.expectation(model, left)
             flags = [*self.tool.on_device(), "--precision", precision]
-            found = difference(self.tool.outputs(model, inputs, flags, left), expected)
+            found = difference(self.tool.outputs(model, inputs, flags, left()), expected)
             if not found <= TOLERANCES[precision]:
                 raise ToolFailure(f"an output is {found:.2e} from the CPU backend's, at most {TOLERANCES[precision]:.0e} is allowed")
             return {"difference": found}
 
-        self.record.add({"stage": "check", "model": model.stem, "precision": precision, "tiles": tiles}, compare)
+        self.record.add({"stage": "check", "model": model.stem, "precision": precision, "tiles": tiles}, compare,
+                        requires=lambda: self.require(precision, tiles))
 
     def check_batch(self, name: str, batch: int, precision: str, tiles: str) -> None:
         """Each image of the batch that is timed, by its own largest value."""
         from gpu.needletail import ToolFailure, image_differences
 
-        def compare(left: float) -> dict:
-            self.require(precision)
-            self.require_tuning(tiles, precision, name, batch)
+        def compare(left) -> dict:
             known = self.batch_expectations
             if (name, batch) not in known:
-                known[name, batch] = self.tool.batch_outputs(self.model(name), batch, ["--backend", "cpu"], left)
+                known[name, batch] = self.tool.batch_outputs(self.model(name), batch, ["--backend", "cpu"], left())
             flags = [*self.tool.on_device(), "--precision", precision]
-            found = image_differences(self.tool.batch_outputs(self.model(name), batch, flags, left), known[name, batch], batch)
+            found = image_differences(self.tool.batch_outputs(self.model(name), batch, flags, left()), known[name, batch], batch)
             worst = int(found.argmax())
             if not found[worst] <= TOLERANCES[precision]:
                 raise ToolFailure(f"image {worst} of {batch} is {found[worst]:.2e} from the CPU backend's, "
                                   f"at most {TOLERANCES[precision]:.0e} is allowed")
             return {"difference": float(found[worst]), "images": batch}
 
-        self.record.add({"stage": "check", "model": name, "batch": batch, "precision": precision, "tiles": tiles}, compare)
+        self.record.add({"stage": "check", "model": name, "batch": batch, "precision": precision, "tiles": tiles}, compare,
+                        requires=lambda: self.require(precision, tiles, name, batch))
 
-    def expectation(self, model: Path, left: float) -> tuple[dict, dict]:
+    def expectation(self, model: Path, left) -> tuple[dict, dict]:
         """Inputs of a model and what the CPU backend makes of them, computed once. A benchmark network's are first compared with PyTorch's."""
         import numpy as np
 
@@ -206,9 +212,9 @@ class Check:
         known = getattr(self, "expectations", {})
         if model not in known:
             inputs = {}
-            for number, feature in enumerate(self.tool.json(["describe", str(model)], left)["inputs"]):
+            for number, feature in enumerate(self.tool.json(["describe", str(model)], left())["inputs"]):
                 inputs[feature["name"]] = self.input(model, number, feature)
-            expected = self.tool.outputs(model, inputs, ["--backend", "cpu"], left)
+            expected = self.tool.outputs(model, inputs, ["--backend", "cpu"], left())
             reference = self.scratch / f"{model.stem}.torch.npy"
             if reference.exists():
                 apart = difference(expected, {"output": np.load(reference)})
@@ -240,20 +246,21 @@ class Check:
     def time(self, name: str, batch: int, precision: str, tiles: str) -> None:
         entry = {"stage": "time", "model": name, "batch": batch, "precision": precision}
         ours = self.record.add(entry | {"engine": "needletail", "tiles": tiles},
-                               lambda left: self.time_needletail(name, batch, precision, tiles, left), needs=4 * self.arguments.turn)
+                               lambda left: self.time_needletail(name, batch, precision, left), needs=4 * self.arguments.turn,
+                               requires=lambda: self.require(precision, tiles, name, batch))
         if tiles == "default":
-            self.record.add(entry | {"engine": "pytorch"}, lambda left: self.torch.ask(
-                left, do="time", network=name, batch=batch, precision=precision, seconds=self.arguments.turn),
-                needs=4 * self.arguments.turn)
+            # Beside a GPU half precision is of interest even where the OpenCL device lacks it; a processor takes minutes for it.
+            self.record.add(
+                entry | {"engine": "pytorch"}, lambda left: self.torch.ask(
+                    left(), do="time", network=name, batch=batch, precision=precision, seconds=self.arguments.turn),
+                needs=4 * self.arguments.turn, requires=lambda: None if self.pytorch.get("cuda_device") else self.require(precision))
         elif ours["status"] == "measured":
             self.compare_times(ours)
 
-    def time_needletail(self, name: str, batch: int, precision: str, tiles: str, left: float) -> dict:
-        self.require(precision)
-        self.require_tuning(tiles, precision, name, batch)
+    def time_needletail(self, name: str, batch: int, precision: str, left) -> dict:
         words = ["bench", str(self.model(name)), *self.tool.on_device(), "--batch", str(batch), "--precision", precision,
                  "--seconds", str(self.arguments.turn / 2), "--profile"]
-        found = self.tool.json(words, left)
+        found = self.tool.json(words, left())
         between = found.get("betweenKernelsMilliseconds", 0.0)
         device_ms = sum(row["milliseconds"] for row in found["profile"]) + between
         operations = sum(row["flops"] for row in found["profile"])
@@ -276,24 +283,22 @@ class Check:
     # Tuning
 
     def tune(self) -> None:
-        """Every network at every batch and precision, each an equal part of what time is left. Large batches first: they gain most."""
+        """Every network at every batch and precision, those whose shapes are measured soonest first."""
         from gpu.needletail import ToolFailure
 
-        work = [(name, batch, precision) for batch in sorted(self.arguments.batches, reverse=True) for precision in TOLERANCES
-                for name in self.networks]
-        for number, (name, batch, precision) in enumerate(work):
-            def measured(left: float, name=name, batch=batch, precision=precision, parts=len(work) - number) -> dict:
-                self.require(precision)
-                share = self.budget.left() / parts
+        work = [(name, batch, precision) for batch in sorted(self.arguments.batches) for precision in TOLERANCES for name in self.networks]
+        for name, batch, precision in work:
+            def measured(left, name=name, batch=batch, precision=precision) -> dict:
                 found = self.tool.json(
                     ["tune", str(self.model(name)), "--device", str(self.tool.device["index"]), "--batch", str(batch),
-                     "--precision", precision, "--seconds", f"{share * 0.7:.2f}"], max(left, share))
+                     "--precision", precision, "--seconds", f"{self.budget.share() * 0.7:.2f}"], left())
                 if not found["findings"]:
                     raise ToolFailure("no shape was measured in the time given")
                 before, after = (sum(finding[key] for finding in found["findings"]) for key in ("before", "after"))
-                return {"before_ms": before, "after_ms": after, "measured_shapes": len(found["findings"]), "shapes": found["shapes"]}
+                return {"before_ms": before, "after_ms": after, "network_ms": found.get("network"), "measured_shapes": len(found["findings"]), "shapes": found["shapes"]}
 
-            found = self.record.add({"stage": "tune", "model": name, "batch": batch, "precision": precision}, measured)
+            found = self.record.add({"stage": "tune", "model": name, "batch": batch, "precision": precision}, measured,
+                                    requires=lambda precision=precision: self.require(precision))
             if found["status"] == "measured":
                 self.tuned.add((name, batch, precision))
 
@@ -309,11 +314,25 @@ def main() -> int:
         sys.exit(f"{arguments.needletail} is missing")
     if importlib.util.find_spec("numpy") is None or importlib.util.find_spec("torch") is None:
         sys.exit(f"{sys.executable} has no PyTorch with NumPy; run this with a Python that has")
-    scratch = Path(tempfile.mkdtemp(prefix="needletail-gpu-"))
+    # What has been found is written whoever ends this; nohup's programs outlive their terminal.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    scratch = None
     try:
+        scratch = Path(tempfile.mkdtemp(prefix="needletail-gpu-"))
         return Check(arguments, scratch).run()
+    except OSError as error:
+        sys.exit(f"nothing was measured: {error}")
+    except KeyboardInterrupt:
+        return 1
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def interrupt(number: int, _) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 if __name__ == "__main__":

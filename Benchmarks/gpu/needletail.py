@@ -37,9 +37,8 @@ class Needletail:
         self.device: dict = {}
 
     def find_drivers(self) -> list[str]:
-        """Where no vendors file is installed, names the drivers that are there in a folder of its own. Returns their folders."""
-        vendors = Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"))
-        if vendors.is_dir() and any(vendors.glob("*.icd")):
+        """Where no vendors file is installed or named, names the drivers that are there in a folder of its own. Returns their folders."""
+        if os.environ.get("OCL_ICD_VENDORS") or any(Path("/etc/OpenCL/vendors").glob("*.icd")):
             return []
         own = self.scratch / "vendors"
         own.mkdir()
@@ -60,15 +59,20 @@ class Needletail:
         except subprocess.TimeoutExpired:
             raise Skip(f"needletail {words[0]} did not end in its time, {seconds:.0f} s") from None
         if done.returncode != 0:
-            raise ToolFailure(f"needletail {words[0]}: status {done.returncode}: {done.stderr.strip()}")
+            ended = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+            raise ToolFailure(f"needletail {words[0]}: {ended}: {done.stderr.strip()[-1500:]}")
         return done.stdout
 
     def json(self, words: list[str], seconds: float) -> dict:
-        return json.loads(self.run([*words, "--json"], seconds))
+        text = self.run([*words, "--json"], seconds)
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            raise ToolFailure(f"needletail {words[0]}: expected JSON, found {text[:200]!r}") from None
 
-    def choose_device(self, number: int | None) -> dict:
+    def choose_device(self, number: int | None, seconds: float) -> dict:
         """The device of that number, else the first GPU, else the first device. Raises ToolFailure when there is none."""
-        listed = self.json(["devices"], 60)
+        listed = self.json(["devices"], seconds)
         devices = listed["opencl"]
         if not devices:
             raise ToolFailure(listed.get("openclReason", "no OpenCL device"))
@@ -97,7 +101,6 @@ class Needletail:
             if isinstance(value, dict):
                 found[path.stem] = np.array([value[key] for key in sorted(value)], dtype=np.float64)
         return found
-
 
     def batch_outputs(self, model: Path, batch: int, flags: list[str], seconds: float) -> dict[str, np.ndarray]:
         """All outputs by name of `batch` images at once: those that `bench` makes from its seed, the same on every backend."""

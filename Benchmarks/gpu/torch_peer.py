@@ -21,23 +21,20 @@ class TorchPeer:
     def __init__(self, folder: Path):
         self.folder = folder
         self.process: subprocess.Popen | None = None
-        self.made: list[str] = []
         self.pending = b""
 
     def ask(self, limit: float, **request) -> dict:
         """The answer to a request. Raises TorchFailure when it tells of an error, Skip when there is none within `limit` seconds."""
         deadline = time.monotonic() + limit
+        self.start()
+        return self.exchange(request | {"folder": str(self.folder), "limit": limit}, deadline)
+
+    def start(self) -> None:
+        """Starts a worker where none is: it takes seconds to be ready."""
         if self.process is None:
             self.process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("torch_worker.py"))],
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=(self.folder / "torch.log").open("w"))
-            # A worker that replaces another one has lost its networks.
-            for name in self.made:
-                self.exchange({"do": "make", "network": name, "folder": str(self.folder)}, deadline)
-        answer = self.exchange(request | {"folder": str(self.folder)}, deadline)
-        if request["do"] == "make":
-            self.made.append(request["network"])
-        return answer
 
     def exchange(self, request: dict, deadline: float) -> dict:
         try:
@@ -49,6 +46,7 @@ class TorchPeer:
             remaining = deadline - time.monotonic()
             if remaining <= 0 or not select.select([self.process.stdout], [], [], remaining)[0]:
                 self.end()
+                self.start()
                 raise Skip(f"the PyTorch process did not end '{request['do']}' in its time")
             chunk = os.read(self.process.stdout.fileno(), 1 << 16)
             if not chunk:

@@ -17,7 +17,7 @@ public enum BackendChoice: String, Sendable, CaseIterable {
 public enum ComputePrecision: String, Sendable, CaseIterable {
     /// float32 throughout, every sum of products as it stands: the default.
     case float32
-    /// float32, but on the CPU 3 x 3 convolutions by Winograd's method, a quarter of the multiplications, and wide 1 x 1 ones by Strassen's, seven
+    /// float32, but on the CPU 3 x 3 convolutions by Winograd's method, about a quarter of the multiplications, and wide 1 x 1 ones by Strassen's, seven
     /// eighths: some 1e-5 of a layer's largest value away from plain sums.
     case float32Winograd = "float32-winograd"
     /// Half precision (11 significant bits, up to 65504): on OpenCL devices that have it, an error on others. On the CPU images, weights and products

@@ -134,7 +134,7 @@ final class ConvolutionKernelTests: XCTestCase {
         for index in 0..<nt_winograd_kernel_count() {
             let kernel = nt_winograd_kernel_at(index)!
             guard kernel.pointee.isa & availableISA == kernel.pointee.isa else { continue }
-            for (h, w, pad) in [(4, 4, 1), (1, 1, 1), (3, 9, 0), (7, 13, 1), (8, 5, 2), (16, 16, 1)] {
+            for (h, w, pad) in [(4, 4, 1), (1, 1, 1), (3, 9, 0), (7, 13, 1), (8, 5, 2), (16, 16, 1), (6, 11, 1), (12, 7, 0), (2, 3, 6)] {
                 for (channels, outputs) in [(1, 1), (3, 5), (16, 32), (17, 33), (35, 70), (8, 130)] {
                     checkWinograd(Geometry(h, w, kernel: (3, 3), stride: 1, dilation: 1, pad: pad).window, channels, outputs, kernel)
                 }
@@ -162,16 +162,17 @@ final class ConvolutionKernelTests: XCTestCase {
         let added = memory(residual, outputs, strideY)
         let weights = (0..<(outputs * channels * 9)).map { _ in number() }
         let bias = KernelMemory((outputs + 63) / 64 * 64) { $0 < outputs ? number() : 0 }
-        let gemm = nt_gemm_choose(pixels / 16 + 1, outputs, channels, kernel.pointee.isa)!
-        let packed = KernelMemory(nt_winograd_packed_count(gemm, channels, outputs))
-        let scratch = KernelMemory(nt_winograd_pack_scratch_count(gemm, channels))
-        nt_winograd_pack(gemm, channels, outputs, weights, scratch.start, packed.start)
-        XCTAssertTrue(packed.isIntact && scratch.isIntact)
-        let zeros = KernelMemory(channels) { _ in 0 }
+        let zeros = KernelMemory(Int(NT_WINOGRAD_MAX_PATCH) * strideX) { _ in 0 }
         var step = nt_winograd(
             window: window, batch: batch, channels: channels, outputs: outputs, x_stride: strideX, y_stride: strideY, residual_stride: strideY,
-            kernel: kernel, gemm: gemm, packed: packed.start, bias: bias.start, zeros: zeros.start,
+            kernel: kernel, gemm: nil, packed: nil, bias: bias.start, zeros: zeros.start,
             activation: Self.activation(-2, 3, isa: kernel.pointee.isa), block_tiles: 0)
+        nt_winograd_fit(&step, kernel.pointee.isa, 1)
+        var packing = nt_winograd_packing_of(&step)
+        let packed = KernelMemory(nt_winograd_packed_count(&packing))
+        nt_winograd_pack(&packing, weights, packed.start)
+        XCTAssertTrue(packed.isIntact && !packed.values.contains { $0.isNaN })
+        step.packed = UnsafePointer(packed.start)
         var reordered = [Float](repeating: 0, count: weights.count)
         for o in 0..<outputs {
             for c in 0..<channels {
@@ -183,11 +184,13 @@ final class ConvolutionKernelTests: XCTestCase {
             bias: bias.values, lo: -.infinity, hi: .infinity)
         let tolerance = 3e-5 * (sums.map(abs).max() ?? 0) + 1e-6
         var first: [UInt32]?
-        for (parts, cache) in [(1, 1 << 20), (2, 1 << 20), (3, 1)] {
-            step.block_tiles = nt_winograd_block_tiles(&step, cache)
-            let y = KernelMemory(pixels * strideY)
+        for (parts, cache, inPlace) in [(1, 1 << 20, false), (2, 1 << 20, false), (3, 1, false), (2, 1, true)] {
+            nt_winograd_fit(&step, kernel.pointee.isa, cache)
+            let y = inPlace ? memory(residual, outputs, strideY) : KernelMemory(pixels * strideY)
             let work = KernelMemory(nt_winograd_scratch_count(&step))
-            for part in 0..<parts { nt_winograd_run(&step, image.start, y.start, added.start, work.start, part, parts) }
+            for part in 0..<parts {
+                nt_winograd_run(&step, image.start, y.start, inPlace ? UnsafePointer(y.start) : UnsafePointer(added.start), work.start, part, parts)
+            }
             XCTAssertTrue(y.isIntact && work.isIntact)
             for pixel in 0..<pixels {
                 let row = UnsafeMutableRawPointer(y.start + pixel * strideY).assumingMemoryBound(to: UInt16.self)

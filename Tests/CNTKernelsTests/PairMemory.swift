@@ -14,7 +14,7 @@ struct PairMemory {
         slots = KernelMemory(rows * stride, offset: offset)
         for row in 0..<rows {
             for index in 0..<(2 * nt_slots(element, count)) {
-                set(row, index, to: index < count ? value(row, index) : 65504)
+                set(row, index, to: index < count ? value(row, index) : element == NT_ELEMENT_BFLOAT16 ? 0x1.FEp127 : 65504)
             }
         }
     }

@@ -176,16 +176,19 @@ final class PackedWeightsTests: XCTestCase {
             sums["depthwise " + String(cString: kernel.pointee.name)] = Self.sum(packed)
         }
         for kernel in (0..<nt_gemm_kernel_count()).compactMap(nt_gemm_kernel_at) where kernel.pointee.element == NT_ELEMENT_FLOAT32 {
-            let (channels, outputs) = (5, 75)
-            var scratch = [Float](repeating: .nan, count: nt_winograd_pack_scratch_count(kernel, channels))
-            var packed = [Float](repeating: .nan, count: nt_winograd_packed_count(kernel, channels, outputs))
-            nt_winograd_pack(kernel, channels, outputs, (0..<(channels * outputs * 9)).map { Float($0 % 17 * 24) }, &scratch, &packed)
-            sums["winograd " + String(cString: kernel.pointee.name)] = Self.sum(packed.map { ($0 * 1024).rounded() })
             let depth = 6
             var quarter = [Float](repeating: .nan, count: 38 * depth / 2)
-            packed = [Float](repeating: .nan, count: nt_strassen_packed_count(kernel, depth, 76))
+            var packed = [Float](repeating: .nan, count: nt_strassen_packed_count(kernel, depth, 76))
             nt_strassen_pack(kernel, depth, 76, (0..<(76 * depth)).map { Float($0 % 17 * 24) }, &quarter, &packed)
             sums["strassen " + String(cString: kernel.pointee.name)] = Self.sum(packed)
+        }
+        for tile: Int32 in [3, 4, 5] {
+            for (panel, lanes) in [(64, 16), (48, 16), (32, 16), (16, 16), (16, 8), (8, 8), (8, 4), (4, 4)] as [(Int32, Int32)] {
+                var packing = nt_winograd_packing(tile: tile, panel: panel, lanes: lanes, channels: 5, outputs: 75)
+                var packed = [Float](repeating: .nan, count: nt_winograd_packed_count(&packing))
+                nt_winograd_pack(&packing, (0..<(5 * 75 * 9)).map { Float($0 % 17 * 24) }, &packed)
+                sums["winograd tile \(tile) panel \(panel) lanes \(lanes)"] = Self.sum(packed.map { ($0 * 1024).rounded() })
+            }
         }
         for (name, sum) in sums { XCTAssertEqual(Self.knownSums[name], sum, "the layout of '\(name)' is new or has changed: \(sum)") }
     }
@@ -209,11 +212,20 @@ final class PackedWeightsTests: XCTestCase {
         "gemm avx512fp16 14x32": 17_271_209_855_696_105_108, "gemm float16 model 14x32": 17_271_209_855_696_105_108,
         "gemm avx512fp16 9x48": 14_368_916_376_997_121_764, "gemm avx512fp16 6x64": 12_860_365_987_804_192_708,
         "depthwise avx512 float16": 15_932_872_316_897_954_213,
-        "winograd avx2 12x8": 1_530_539_319_925_357_093, "winograd avx2 6x16": 14_416_231_676_274_109_477,
-        "winograd avx512 14x32": 921_313_058_042_722_853, "winograd avx512 7x64": 15_497_457_712_672_314_405,
         "strassen avx2 12x8": 14_028_713_444_490_869_445, "strassen avx2 6x16": 8_295_717_728_375_798_469,
         "strassen avx512 14x32": 3_872_541_466_077_004_261, "strassen avx512 7x64": 11_439_912_409_485_902_309,
         "strassen avx512 9x48": 11_439_912_409_485_902_309, "strassen portable 4x8": 14_028_713_444_490_869_445,
-        "winograd avx512 9x48": 8_812_675_388_910_429_477, "winograd portable 4x8": 7_953_796_344_777_558_501,
+        "winograd tile 3 panel 16 lanes 16": 16_560_839_815_290_545_925, "winograd tile 3 panel 16 lanes 8": 16_560_839_815_290_545_925,
+        "winograd tile 3 panel 32 lanes 16": 5_454_775_145_633_033_829, "winograd tile 3 panel 4 lanes 4": 9_007_465_761_040_042_197,
+        "winograd tile 3 panel 48 lanes 16": 12_590_516_045_733_737_317, "winograd tile 3 panel 64 lanes 16": 8_182_153_879_068_753_317,
+        "winograd tile 3 panel 8 lanes 4": 8_240_548_093_655_418_229, "winograd tile 3 panel 8 lanes 8": 11_448_332_597_289_604_485,
+        "winograd tile 4 panel 16 lanes 16": 15_588_511_418_822_781_989, "winograd tile 4 panel 16 lanes 8": 15_588_511_418_822_781_989,
+        "winograd tile 4 panel 32 lanes 16": 239_886_706_639_157_797, "winograd tile 4 panel 4 lanes 4": 10_880_906_930_254_565_861,
+        "winograd tile 4 panel 48 lanes 16": 1_056_555_409_769_588_005, "winograd tile 4 panel 64 lanes 16": 17_279_245_652_994_855_973,
+        "winograd tile 4 panel 8 lanes 4": 9_211_518_603_344_759_269, "winograd tile 4 panel 8 lanes 8": 5_744_739_231_938_066_981,
+        "winograd tile 5 panel 16 lanes 16": 540_971_381_109_004_901, "winograd tile 5 panel 16 lanes 8": 540_971_381_109_004_901,
+        "winograd tile 5 panel 32 lanes 16": 1_047_852_788_723_914_981, "winograd tile 5 panel 4 lanes 4": 15_005_105_208_851_887_445,
+        "winograd tile 5 panel 48 lanes 16": 15_849_247_818_780_474_085, "winograd tile 5 panel 64 lanes 16": 9_179_424_765_457_280_485,
+        "winograd tile 5 panel 8 lanes 4": 13_485_067_000_046_834_005, "winograd tile 5 panel 8 lanes 8": 15_553_145_056_008_948_325,
     ]
 }

@@ -39,6 +39,8 @@ VINLINE __mmask16 vmask(size_t n) { return (__mmask16)((1u << n) - 1u); }
 VINLINE vf vload_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps(vmask(n), p); }
 /// Stores the first n lanes. Writes nothing past them.
 VINLINE void vstore_n(float *p, vf v, size_t n) { _mm512_mask_storeu_ps(p, vmask(n), v); }
+/// The first n lanes (0 to 16) of v, zeros in the others.
+VINLINE vf vfirst(vf v, size_t n) { return _mm512_maskz_mov_ps(vmask(n), v); }
 VINLINE vf vset1(float x) { return _mm512_set1_ps(x); }
 VINLINE vf vfma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 /// *a in all lanes, times b plus c: one instruction, which takes no register for *a.

@@ -88,6 +88,7 @@ let tests: [Target] = [
         name: "TestSupport", dependencies: ["NTTensor", "NTGraph", "NTRuntime", "CNTPlatform"], path: "Tests/TestSupport"),
     .target(name: "CNTMemoryPoison", path: "Tests/MemoryPoison"),
     .target(name: "CNTCallCounter", path: "Tests/CallCounter"),
+    .target(name: "CNTGraphicsStandIn", path: "Tests/GraphicsStandIn"),
     // Run by a test as a program of its own: the counter replaces the allocator of whatever it is linked with.
     .executableTarget(
         name: "inference-counts", dependencies: ["CNTCallCounter", "Needletail", "NTImage", "NTRuntime"], path: "Tests/InferenceCounts"),
@@ -98,7 +99,7 @@ let tests: [Target] = [
     tests("NTRuntimeTests", ["NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
     tests("NTFormatsTests", ["NTFormats", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTCPUTests", ["NTCPU", "CNTKernels", "NTRuntime", "NTGraph", "NTTensor"]),
-    tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "NTRuntime", "NTGraph", "NTTensor"]),
+    tests("NTOpenCLTests", ["NTOpenCL", "COpenCL", "CNTGraphicsStandIn", "NTRuntime", "NTGraph", "NTTensor"]),
     tests("NTImageTests", ["NTImage", "CNTCodecs", "CNTKernels", "CNTPlatform"]),
     tests("NeedletailTests", ["Needletail", "NTCPU", "NTFormats", "NTImage", "NTOpenCL", "NTRuntime", "NTGraph", "NTTensor", "CNTPlatform"]),
     tests("CompanionTests", ["CoreGraphics", "CoreVideo", "CoreMedia", "CoreImage", "ImageIO", "UIKit", "NTImage"]),

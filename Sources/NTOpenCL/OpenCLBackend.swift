@@ -72,7 +72,7 @@ package struct OpenCLBackend: Backend {
     /// What a precision that leaves a choice stands for on this device, for people; nil for the others.
     package func meaning(of precision: Precision) -> String? {
         switch precision {
-        case .fast: device.hasHalfPrecision && device.kind == .gpu ? "fast is float16 here" : "fast is float32 here"
+        case .fast: device.kind == .gpu ? "fast is float16 here" : "fast is float32 here"
         case .float32Winograd: "float32-winograd is float32 here"
         case .float32, .float16, .bfloat16: nil
         }
@@ -82,14 +82,14 @@ package struct OpenCLBackend: Backend {
     func storedType(for precision: Precision) throws(OpenCLError) -> ElementType {
         switch precision {
         case .float32, .float32Winograd: return .float
-        case .fast: return device.hasHalfPrecision && device.kind == .gpu ? .half : .float
+        case .fast: return device.kind == .gpu ? .half : .float
         case .float16:
-            guard device.hasHalfPrecision else {
+            guard device.storesHalfPrecision else {
                 throw OpenCLError.unsupported("the OpenCL device '\(device.name)' has no half precision (cl_khr_fp16); use float32")
             }
             return .half
         case .bfloat16:
-            throw OpenCLError.unsupported("the OpenCL backend has no bfloat16; use float32" + (device.hasHalfPrecision ? " or float16" : ""))
+            throw OpenCLError.unsupported("the OpenCL backend has no bfloat16; use float32" + (device.storesHalfPrecision ? " or float16" : ""))
         }
     }
 }

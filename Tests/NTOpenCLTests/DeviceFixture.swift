@@ -1,3 +1,4 @@
+import CNTGraphicsStandIn
 import Foundation
 import NTGraph
 import NTOpenCL
@@ -5,8 +6,8 @@ import NTRuntime
 import NTTensor
 import XCTest
 
-/// The backends that every case runs on: each device of each platform, with the kernels of either family. PoCL is a dependency of the tests:
-/// where no device is found they fail.
+/// The backends that every case runs on: each device of each platform as it is, and under the description of a graphics processor, with all that the backend
+/// does for one. PoCL is a dependency of the tests: where no device is found they fail.
 enum DeviceFixture {
     struct Entry: Sendable {
         let name: String
@@ -16,13 +17,19 @@ enum DeviceFixture {
     static let entries: Result<[Entry], Error> = Result {
         let list = OpenCLBackend.devices()
         if list.devices.isEmpty { throw OpenCLError.noDevice(reason: list.reason ?? "") }
-        return try list.devices.flatMap { device in
-            try [DeviceStyle.Family.wideCores, .manyCores].map { family in
-                Entry(
-                    name: "\(device.name) \(family.rawValue)",
-                    backend: try OpenCLBackend(device: device, family: family, cache: cache))
-            }
+        // What is a graphics processor has no other kernels by itself.
+        let plain = try list.devices.map { device in
+            Entry(name: "\(device.name) wideCores", backend: try OpenCLBackend(device: device, family: .wideCores, cache: cache))
         }
+        let graphics = try standIns("sm_90").map { Entry(name: "\($0.name) (stand-in)", backend: try OpenCLBackend(device: $0, cache: cache)) }
+        return plain + graphics
+    }
+
+    /// The devices under the description of a graphics processor that `nt_stand_in` knows.
+    static func standIns(_ name: String) throws -> [OpenCLDevice] {
+        XCTAssertTrue(nt_stand_in(name), name)
+        defer { nt_stand_in(nil) }
+        return OpenCLBackend.devices().devices
     }
 
     /// A cache of the test run's own.

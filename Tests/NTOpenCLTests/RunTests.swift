@@ -76,7 +76,7 @@ final class RunTests: XCTestCase {
         let expected = try ReferenceBackend.evaluate(graph, inputs: [input])
         let options = CompileOptions(precision: .float16)
         for entry in try DeviceFixture.entries.get() {
-            if entry.backend.device.hasHalfPrecision {
+            if entry.backend.device.storesHalfPrecision {
                 let found = try compute(graph, on: entry.backend, inputs: [input], options: options)
                 for (a, b) in zip(found, expected) { assertEqual(a, b, tolerance: 0.02, "float16 on \(entry.name)") }
             } else {

@@ -82,7 +82,7 @@ final class SeparableTests: XCTestCase {
                         fused.layers.contains(["depthwise", "pointwise"]), isWorth && style.family == .wideCores, "\(item.name) on \(entry.name)")
                 }
                 assertEqual(fused.values[0], expected[0], "\(item.name) on \(entry.name)")
-                if entry.backend.device.hasHalfPrecision {
+                if entry.backend.device.storesHalfPrecision {
                     let half = try Self.results(item, entry, fused: true, precision: .float16)
                     assertEqual(half.values[0], expected[0], tolerance: 0.01, "\(item.name) in half precision on \(entry.name)")
                 }

@@ -34,6 +34,10 @@ package struct OpenCLDevice: @unchecked Sendable {
     /// Whether the device computes in half precision.
     package var hasHalfPrecision: Bool { extensions.contains("cl_khr_fp16") }
 
+    /// Whether tensors are kept in half precision when asked for. Kernels compute in float and only load and store halves, which every OpenCL device can;
+    /// graphics processors convert them in one instruction, those among them whose drivers do not list cl_khr_fp16 too.
+    package var storesHalfPrecision: Bool { hasHalfPrecision || kind == .gpu }
+
     /// For people: `AMD EPYC (Portable Computing Language, 3.1+debian)`.
     package var summary: String { "\(name) (\(platformName), driver \(driverVersion))" }
 

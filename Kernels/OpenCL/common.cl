@@ -28,6 +28,36 @@
 #define NT_STORE8_half(p, i, v) vstore_half8_rte(v, 0, (p) + (i))
 #define NT_STORE16_half(p, i, v) vstore_half16_rte(v, 0, (p) + (i))
 
+#ifdef ALIGNED
+// Every vector of a program's global memory lies aligned as such, which graphics processors need to move it in one instruction.
+// `LOADA(T, p, i)` and `STOREA(T, p, i, v)` move four elements.
+#define LOADA(T, p, i) NT_PASTE2(NT_LOADA_, T)((p) + (i))
+#define STOREA(T, p, i, v) NT_PASTE2(NT_STOREA_, T)((p) + (i), v)
+#define NT_LOADA_float(p) (*(global const float4 *)(p))
+#define NT_STOREA_float(p, v) (*(global float4 *)(p) = (v))
+#define NT_LOADA_half(p) nt_load_halves(p)
+#define NT_STOREA_half(p, v) nt_store_halves(p, v)
+float4 nt_load_halves(global const half *p)
+{
+    ushort4 bits = *(global const ushort4 *)p;
+    return vload_half4(0, (const half *)&bits);
+}
+void nt_store_halves(global half *p, float4 v)
+{
+    ushort4 bits;
+    vstore_half4_rte(v, 0, (half *)&bits);
+    *(global ushort4 *)p = bits;
+}
+#undef NT_LOAD4_float
+#undef NT_STORE4_float
+#undef NT_LOAD4_half
+#undef NT_STORE4_half
+#define NT_LOAD4_float(p, i) LOADA(float, p, i)
+#define NT_STORE4_float(p, i, v) STOREA(float, p, i, v)
+#define NT_LOAD4_half(p, i) LOADA(half, p, i)
+#define NT_STORE4_half(p, i, v) STOREA(half, p, i, v)
+#endif
+
 // The vector of W floats; `VEC(1)` is a plain float.
 #define VEC(W) NT_PASTE2(nt_float, W)
 typedef float nt_float1;

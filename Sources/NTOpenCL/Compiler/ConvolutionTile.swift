@@ -4,14 +4,15 @@ import NTGraph
 package enum ConvolutionTile: Sendable, Hashable, Codable {
     /// Wide cores: `rows` pixels by `vectors` vectors of `width` output channels in registers.
     case registers(rows: Int, vectors: Int, width: Int)
-    /// Many cores: groups of `side` x `side` work-items, each of `rows` pixels by `columns` channels, `depth` channels staged at a time.
-    case local(side: Int, rows: Int, columns: Int, depth: Int)
+    /// Many cores: groups of `side` x `side` work-items, each of `rows` pixels by `columns` channels, `depth` steps of the inner product staged at a time;
+    /// `splits` groups share the inner product of one such tile, where it has as many stages.
+    case local(side: Int, rows: Int, columns: Int, depth: Int, splits: Int = 1)
 
     /// Output channels of a panel of packed weights.
     var panelWidth: Int {
         switch self {
         case .registers(_, let vectors, let width): vectors * width
-        case .local(let side, _, let columns, _): side * columns
+        case .local(let side, _, let columns, _, _): side * columns
         }
     }
 
@@ -24,10 +25,10 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
         case .registers(let rows, let vectors, let width):
             return style.family == .wideCores && Self.registerRows.contains(rows) && [1, 2, 4].contains(vectors)
                 && [4, 8, 16].contains(width) && width <= style.vectorWidth
-        case .local(let side, let rows, let columns, let depth):
+        case .local(let side, let rows, let columns, let depth, let splits):
             return style.family == .manyCores && [8, 16].contains(side) && side <= style.groupSide
-                && [1, 2, 4, 8].contains(rows) && [1, 2, 4, 8].contains(columns) && [4, 8, 16, 32].contains(depth)
-                && 4 * depth * (side * rows + 1 + side * columns) <= style.localMemoryBytes
+                && [1, 2, 4, 8].contains(rows) && [4, 8].contains(columns) && [4, 8, 16, 32].contains(depth) && (1...64).contains(splits)
+                && 4 * depth * (side * rows + 4 + side * columns) <= min(style.localMemoryBytes, 32 << 10)
         }
     }
 
@@ -46,11 +47,13 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
             }
         case .manyCores:
             // The likeliest first: a search may be cut short.
-            all = [16, 8, 32].flatMap { depth in
-                [16, 8].flatMap { side in
-                    [(8, 8), (4, 8), (8, 4), (4, 4), (2, 4)].map { .local(side: side, rows: $0, columns: $1, depth: depth) }
+            all =
+                manyCoresDefaults(splits: [1, 4, 16])
+                + [16, 8].flatMap { depth in
+                    [(16, 8, 4), (16, 4, 8), (16, 2, 4), (8, 8, 8), (8, 4, 8), (8, 8, 4), (8, 2, 4)].map {
+                        .local(side: $0, rows: $1, columns: $2, depth: depth)
+                    }
                 }
-            }
         }
         return all.filter { $0.isSupported(style) }
     }
@@ -59,15 +62,21 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     ///
     /// On wide cores the one with the least estimated time over the whole output. Per step of the inner product a tile costs its multiply-adds,
     /// or its loads (a vector load like two broadcasts), or the latency of one multiply-add, whichever is most; the store costs some steps more.
-    /// `rowLength` is what tiles are kept to, all pixels by default.
-    static func standard(pixels: Int, rowLength: Int? = nil, outputs: Int, style: DeviceStyle) -> ConvolutionTile {
-        guard style.family == .wideCores else { return .local(side: style.groupSide, rows: 4, columns: 4, depth: 16) }
+    /// Tiles are kept to rows of `rowLength` pixels. On many cores see `manyCoresCost`.
+    static func standard(_ shape: ConvolutionShape, style: DeviceStyle) -> ConvolutionTile {
+        guard style.family == .wideCores else {
+            let tiles = manyCoresDefaults(splits: [1, 2, 4, 8, 16, 32]).filter { $0.isSupported(style) }
+            let costs = tiles.map { $0.manyCoresCost(shape, style: style) }
+            let best = costs.indices.min { costs[$0] < costs[$1] }
+            return best.map { tiles[$0] } ?? .local(side: 8, rows: 1, columns: 4, depth: 4)
+        }
+        let (pixels, outputs) = (shape.pixels, shape.outputs)
         var best = ConvolutionTile.registers(rows: 1, vectors: 1, width: style.vectorWidth)
         var bestCost = Double.infinity
         for width in [style.vectorWidth, style.vectorWidth / 2] where width >= 4 {
             for vectors in [1, 2, 4] {
                 for rows in style.tileRows where vectors < 4 || rows == 1 {
-                    let row = rowLength ?? pixels
+                    let row = shape.rowLength
                     let runs = rows <= row ? max(1, pixels / max(1, row)) * ((row + rows - 1) / rows) : (pixels + rows - 1) / rows
                     let tiles = runs * ((outputs + vectors * width - 1) / (vectors * width))
                     let step = max(Double(rows * vectors), Double(rows) * 0.5 + Double(vectors), 4) + 0.5
@@ -77,6 +86,39 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
             }
         }
         return best
+    }
+
+    /// The tiles that defaults on many cores are chosen from, few for the sake of few programs: for much work, for some, for little, and for dense layers.
+    private static func manyCoresDefaults(splits: [Int]) -> [ConvolutionTile] {
+        splits.flatMap { splits in
+            [(16, 8, 8, 8), (16, 4, 4, 16), (8, 4, 4, 16), (8, 1, 4, 32)].map {
+                .local(side: $0, rows: $1, columns: $2, depth: $3, splits: splits)
+            }
+        }
+    }
+
+    /// Cycles that a convolution takes on many cores, by arithmetic alone and not measured: the largest of what the multiply-adds of the compute unit with
+    /// most groups take at 128 a cycle, each tile's loads from local memory counted in, of what its operands take at 32 bytes a cycle, and of how long groups
+    /// that wait for memory stage after stage take one after the other, of which a unit has 2048 work-items' worth at once, 16 at most. Splits add a launch
+    /// and their sums' way through memory.
+    private func manyCoresCost(_ shape: ConvolutionShape, style: DeviceStyle) -> Double {
+        guard case .local(let side, let rows, let columns, let depth, let wanted) = self else { return .infinity }
+        let stages = max(1, (shape.channels * shape.taps + depth - 1) / depth)
+        let span = (stages + wanted - 1) / wanted
+        let splits = (stages + span - 1) / span
+        let panels = (shape.outputs + panelWidth - 1) / panelWidth * shape.groups
+        let groups = (shape.pixels + side * rows - 1) / (side * rows) * panels * splits
+        let (items, perUnit) = (side * side, (groups + style.computeUnits - 1) / style.computeUnits)
+        let loads = 2 * ((rows + 3) / 4 + columns / 4)
+        let stage = Double(items * (rows * columns + loads) * depth)
+        let arithmetic = Double(perUnit * span) * stage / 128
+        let operands = Double(perUnit * span * depth * (side * rows + panelWidth) * shape.storedType.byteCount) / 32
+        let resident = min(16, 2048 / items)
+        let waiting = Double((perUnit + resident - 1) / resident) * (Double(span) * max(600, stage / Double(min(128, items))) + 1000)
+        let cycles = max(arithmetic, operands, waiting)
+        guard splits > 1 else { return cycles }
+        let sums = Double((splits + 1) * shape.pixels * panels * panelWidth * 4)
+        return cycles + 4000 + sums / Double(16 * style.computeUnits)
     }
 }
 

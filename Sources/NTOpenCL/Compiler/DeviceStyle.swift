@@ -14,7 +14,7 @@ package struct DeviceStyle: Sendable, Hashable {
     package var tileRows: [Int]
     /// Work-items along each side of a group on many cores: 8 or 16.
     package var groupSide: Int
-    /// Pixels in a row that one work-item of a depthwise convolution computes.
+    /// Pixels in a row that one work-item of a depthwise convolution computes on wide cores.
     package var depthwisePixels: Int
     package var computeUnits: Int
     package var maximumWorkGroupSize: Int
@@ -29,7 +29,7 @@ package struct DeviceStyle: Sendable, Hashable {
         tileRows = vectorWidth == 16 ? (compilesPerLayer ? [1, 4, 7, 8, 10, 12] : [1, 4, 10]) : [1, 5]
         let sides = device.maximumWorkItemSizes.prefix(2)
         groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
-        depthwisePixels = self.family == .manyCores ? 1 : vectorWidth == 16 ? 7 : 4
+        depthwisePixels = vectorWidth == 16 ? 7 : 4
         computeUnits = device.computeUnits
         localMemoryBytes = device.localMemoryBytes
         maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)

@@ -19,6 +19,9 @@ struct DeviceTensor: Sendable, Hashable {
     var strides: [Int]
     var type: ElementType
 
+    /// Whether four neighbours lie aligned as a vector wherever the first of them is at a multiple of 4 of the axis with unit stride. Storages begin aligned.
+    var isAligned: Bool { offset % 4 == 0 && dims.indices.allSatisfy { dims[$0] == 1 || strides[$0] == 1 || strides[$0] % 4 == 0 } }
+
     var count: Int { dims.reduce(1, *) }
     var rank: Int { dims.count }
 

@@ -108,7 +108,7 @@ extension PartitionCompiler {
             groups: c.groups,
             storedType: storedType)
         let tuned = tuning.tile(for: shape, style: style)
-        let tile = tuned ?? ConvolutionTile.standard(pixels: c.pixels, rowLength: c.rowLength, outputs: c.outputs, style: style)
+        let tile = tuned ?? ConvolutionTile.standard(shape, style: style)
         note(tile, for: shape)
         explain(tuned == nil ? "the default tile for \(style.summary)" : "the tile tuned on this device")
         let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
@@ -131,20 +131,60 @@ extension PartitionCompiler {
                 .convolution, c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: span,
                 range: range([(tiles + span - 1) / span, panels * c.groups]),
                 label: "\(c.isPointwise ? "gemm" : "convolution") \(rows)x\(tile.panelWidth)")
-        case .local(let side, let rows, let columns, let depth):
-            macros.merge(["LX": "\(side)", "LY": "\(side)", "RM": "\(rows)", "RN": "\(columns)", "BK": "\(depth)"]) { $1 }
+        case .local(let side, let rows, let columns, let depth, let splits):
+            macros.merge(["LX": "\(side)", "LY": "\(side)", "RM": "\(rows)", "RN": "\(columns)", "BK": "\(depth)", "VW": "4", "ALIGNED": ""]) { $1 }
+            if c.isPointwise { macros["POINTWISE"] = "" }
+            if c.x.strides[1] == 1, c.channels % 4 == 0, c.x.isAligned { macros["X_VECTORS"] = "" }
+            if c.outputs % 4 == 0, c.out.isAligned, c.residual?.isAligned ?? true { macros["Y_VECTORS"] = "" }
+            let stages = (c.channels * shape.taps + depth - 1) / depth
+            let span = max(1, (stages + splits - 1) / splits)
+            let places = max(1, (stages + span - 1) / span)
             let groups = (c.pixels + side * rows - 1) / (side * rows)
-            try launchConvolution(
-                .convolutionTiled, c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: 1,
-                range: ([groups * side, panels * c.groups * side], [side, side]),
-                label: "tiled gemm \(side * rows)x\(tile.panelWidth)")
+            let range = ([groups * side, panels * c.groups * side, places], [side, side, 1])
+            let label = "tiled gemm \(side * rows)x\(tile.panelWidth)"
+            guard places > 1 else {
+                try launchConvolution(
+                    .convolutionTiled, c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: span, range: range, label: label)
+                return
+            }
+            macros["SPLIT"] = ""
+            try launchSplitConvolution(
+                c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: span, places: places, range: range, label: label)
         }
     }
 
-    private func launchConvolution(
-        _ source: KernelSource, _ c: Convolving, macros: [String: String], panelWidth: Int, panels: Int, span: Int,
+    /// The launch whose groups share each inner product among `places`, and the one that adds what they leave.
+    private func launchSplitConvolution(
+        _ c: Convolving, macros: [String: String], panelWidth: Int, panels: Int, span: Int, places: Int,
         range: (global: [Int], local: [Int]), label: String
     ) throws {
+        let columns = panels * c.groups * panelWidth
+        let partial = try makeTensor([places, c.pixels, columns], order: DeviceTensor.rowMajor(3), type: .float)
+        let convolution = try launchConvolution(
+            .convolutionTiled, c, into: partial, macros: macros, panelWidth: panelWidth, panels: panels, span: span, range: range,
+            label: "\(label), \(places) parts")
+        let (out, residual) = (c.out, c.residual ?? c.out)
+        launch(
+            .convolutionTiled, "nt_convolution_sum", macros: convolution.macros,
+            [
+                .storage(partial.storage), .storage(convolution.bias), .storage(residual.storage), .storage(out.storage), .int(c.pixels),
+                .int(c.outputs), .int(panels), .int(places), .int(columns), .int(c.residual == nil ? 0 : 1), .int(out.offset),
+                .int(residual.offset), .int(out.pixelStride), .int(residual.pixelStride), .float(convolution.activation.p),
+                .float(convolution.activation.q),
+            ],
+            range: self.range([columns / 4, c.pixels]), reads: [partial] + (c.residual.map { [$0] } ?? []), writes: [out],
+            replaceable: c.residual.map { [$0] } ?? [], label: "sum")
+    }
+
+    /// What a launch of a convolution was made of.
+    private typealias Launched = (macros: [String: String], bias: Int, activation: Activation)
+
+    /// Launches a convolution into its output, or its sums alone into `partial`.
+    @discardableResult
+    private func launchConvolution(
+        _ source: KernelSource, _ c: Convolving, into partial: DeviceTensor? = nil, macros: [String: String], panelWidth: Int, panels: Int,
+        span: Int, range: (global: [Int], local: [Int]), label: String
+    ) throws -> Launched {
         var macros = macros
         let activation = c.activation.asClamp
         if let macro = activation.macro { macros[macro] = "" }
@@ -155,22 +195,24 @@ extension PartitionCompiler {
         let bias = try constantStorage(
             WeightPacking.biasPanels(c.bias, groups: c.groups, outputs: c.outputs, panelWidth: panelWidth))
         let zeros = c.isPointwise ? c.x.storage : try zeros(c.channels, type: c.x.type)
-        let (x, out, residual) = (c.x, c.out, c.residual ?? c.out)
+        let (x, out) = (c.x, partial ?? c.out)
+        let added = partial == nil ? c.residual : nil
+        let residual = added ?? out
         let pixelStride = c.isPointwise ? x.reshapedRows ?? x.strides[3] : x.strides[3]
         launch(
             source, "nt_convolution", macros: macros,
             [
                 .storage(x.storage), .storage(weights), .storage(bias), .storage(residual.storage), .storage(out.storage),
-                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(c.residual == nil ? 0 : 1),
-                .int(x.offset),
-                .int(out.offset), .int(residual.offset), .int(x.strides[0]), .int(x.strides[2]), .int(pixelStride),
-                .int(x.strides[1]), .int(out.pixelStride), .int(residual.pixelStride), .int(x.dims[2]), .int(x.dims[3]),
-                .int(out.dims[2]), .int(out.dims[3]), .int(c.kernel.height), .int(c.kernel.width), .int(c.strides.height),
+                .storage(zeros), .int(c.pixels), .int(c.outputs), .int(c.channels), .int(panels), .int(span), .int(added == nil ? 0 : 1),
+                .int(x.offset), .int(out.offset), .int(residual.offset), .int(x.strides[0]), .int(x.strides[2]), .int(pixelStride),
+                .int(x.strides[1]), .int(c.out.pixelStride), .int((added ?? c.out).pixelStride), .int(x.dims[2]), .int(x.dims[3]),
+                .int(c.out.dims[2]), .int(c.out.dims[3]), .int(c.kernel.height), .int(c.kernel.width), .int(c.strides.height),
                 .int(c.strides.width), .int(c.dilations.height), .int(c.dilations.width), .int(c.padding.top),
                 .int(c.padding.left), .float(activation.p), .float(activation.q),
             ],
-            range: range, reads: [x] + (c.residual.map { [$0] } ?? []), writes: [out],
-            replaceable: c.residual.map { [$0] } ?? [], label: label)
+            range: range, reads: [x] + (added.map { [$0] } ?? []), writes: [out],
+            replaceable: added.map { [$0] } ?? [], label: label)
+        return (macros, bias, activation)
     }
 }
 

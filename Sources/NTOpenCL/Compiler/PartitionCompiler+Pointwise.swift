@@ -28,6 +28,14 @@ extension PartitionCompiler {
             "C_T": operands[2].type.rawValue, "OUT_T": out.type.rawValue, "OUT_STEP": steps[0] == 1 ? "1" : "2",
             "A_STEP": kind(steps[1]), "B_STEP": kind(steps[2]), "C_STEP": kind(steps[3]),
         ]
+        if style.family == .manyCores, isVector, style.vectorWidth == 4, run % 4 == 0,
+            zip([out] + operands, 0..<4).allSatisfy({ tensor, operand in
+                steps[operand] == 0
+                    || tensor.offset % 4 == 0 && space.strides[operand].dropLast().allSatisfy { $0 % 4 == 0 }
+            })
+        {
+            macros["ALIGNED"] = ""
+        }
         if let combine { macros[combine] = "" }
         if let macro = activation.macro { macros[macro] = "" }
         let whole = inputs.filter { $0.type == out.type && $0.offset == out.offset && $0.strides == out.strides }

@@ -9,6 +9,18 @@ extension PartitionCompiler {
         return style.family == .wideCores ? (total, 1) : (1, total)
     }
 
+    /// Whether a program whose vectors run along channels may load and store them as aligned ones; on wide cores that makes no difference.
+    private func isVector(_ width: Int, _ tensors: [DeviceTensor]) -> Bool {
+        style.family == .manyCores && width == 4 && tensors.allSatisfy { $0.isAligned }
+    }
+
+    /// Pixels in a row that one work-item of a depthwise convolution computes: on many cores as many as leave 256 work-items for each, and registers for those.
+    private func depthwisePixels(_ out: DeviceTensor, blocks: Int, stride: Int) -> Int {
+        guard style.family == .manyCores else { return min(style.depthwisePixels, out.dims[3]) }
+        let rows = out.dims[0] * out.dims[2] * blocks
+        return [4, 2].first { $0 * stride <= 4 && rows * ((out.dims[3] + $0 - 1) / $0) >= style.computeUnits * 256 } ?? 1
+    }
+
     func emitDepthwise(_ op: Convolution, x: DeviceTensor, weights: Tensor, bias: Tensor?, out: DeviceTensor) throws {
         guard out.count > 0 else { return }
         let channels = x.dims[1]
@@ -22,12 +34,13 @@ extension PartitionCompiler {
         let activation = Activation(op.activation).asClamp
         // Small windows lie in registers; the rest take the general kernel of the same program.
         let isSmall = kh * kw <= 25 && op.strides.width <= 2 && op.dilations.width == 1
-        let across = isSmall ? min(style.depthwisePixels, out.dims[3]) : 1
+        let across = isSmall ? depthwisePixels(out, blocks: blocks.items, stride: op.strides.width) : 1
         var macros = [
             "S": storedType.rawValue, "X_T": x.type.rawValue, "VW": "\(width)", "TX": "\(across)", "KH": "\(isSmall ? kh : 1)",
             "KW": "\(isSmall ? kw : 1)", "SW": "\(isSmall ? op.strides.width : 1)",
         ]
         if let macro = activation.macro { macros[macro] = "" }
+        if isVector(width, [x, out]) { macros["ALIGNED"] = "" }
         let head: [KernelArgument] = [
             .storage(x.storage), .storage(packed), .storage(biases), .storage(out.storage), .int(channels), .int(blocks.perItem),
             .int(x.offset), .int(out.offset), .int(x.strides[0]), .int(x.strides[2]), .int(x.strides[3]), .int(out.pixelStride),
@@ -69,9 +82,11 @@ extension PartitionCompiler {
     func emitPooling(_ op: Pool, x: DeviceTensor, out: DeviceTensor) throws {
         guard out.count > 0 else { return }
         let channels = x.dims[1]
-        let width = style.vector(dividing: channels)
-        var blocks = channelBlocks(channels, width: width)
         let pixels = out.dims[0] * out.dims[2] * out.dims[3]
+        // Few windows (global pooling) on many cores: each channel is a work-item's.
+        let isScarce = style.family == .manyCores && pixels * channels / 4 < style.computeUnits * 256
+        let width = isScarce ? 1 : style.vector(dividing: channels)
+        var blocks = channelBlocks(channels, width: width)
         // Few windows (global pooling): the cores share the channels.
         if style.family == .wideCores, pixels < style.computeUnits * 4 { blocks = (1, (channels + width - 1) / width) }
         let run = style.family == .wideCores ? max(1, min(64, pixels * blocks.items / (style.computeUnits * 8))) : 1
@@ -82,6 +97,7 @@ extension PartitionCompiler {
         case .l2: macros["POOL_L2"] = ""
         }
         if op.countsPadding { macros["COUNTS_PADDING"] = "" }
+        if isVector(width, [x, out]) { macros["ALIGNED"] = "" }
         launch(
             .pool, "nt_pool", macros: macros,
             [

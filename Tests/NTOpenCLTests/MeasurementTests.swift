@@ -9,15 +9,17 @@ import XCTest
 /// Peaks, tuning, the self-check.
 final class MeasurementTests: XCTestCase {
     func testPeaksArePlausible() throws {
-        for entry in try DeviceFixture.entries.get() {
-            let peaks = try DevicePeaks.measure(on: entry.backend, seconds: 0.05)
-            XCTAssertGreaterThan(peaks.gigaflops, 0.1, entry.name)
-            XCTAssertLessThan(peaks.gigaflops, 1e6, entry.name)
-            XCTAssertGreaterThan(peaks.copies.count, 2, entry.name)
-            XCTAssertEqual(peaks.copies.map(\.byteCount), Set(peaks.copies.map(\.byteCount)).sorted(), entry.name)
+        // A stand-in would get work for as many compute units as it claims.
+        let device = try DeviceFixture.backend().device
+        for family in [DeviceStyle.Family.wideCores, .manyCores] {
+            let peaks = try DevicePeaks.measure(on: try OpenCLBackend(device: device, family: family, cache: DeviceFixture.cache), seconds: 0.05)
+            XCTAssertGreaterThan(peaks.gigaflops, 0.1, family.rawValue)
+            XCTAssertLessThan(peaks.gigaflops, 1e6, family.rawValue)
+            XCTAssertGreaterThan(peaks.copies.count, 2, family.rawValue)
+            XCTAssertEqual(peaks.copies.map(\.byteCount), Set(peaks.copies.map(\.byteCount)).sorted(), family.rawValue)
             for copy in peaks.copies {
-                XCTAssertGreaterThan(copy.gigabytesPerSecond, 0.05, entry.name)
-                XCTAssertLessThan(copy.gigabytesPerSecond, 1e5, entry.name)
+                XCTAssertGreaterThan(copy.gigabytesPerSecond, 0.05, family.rawValue)
+                XCTAssertLessThan(copy.gigabytesPerSecond, 1e5, family.rawValue)
             }
         }
     }

@@ -81,6 +81,8 @@ kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void nt_convolution(
     int weightCount = KH * KW * C * BN;
     int stage = (int)get_group_id(2) * span, last = min(stage + span, (KH * KW * C + BK - 1) / BK);
     global const S *panel = weights + (size_t)tileColumn * weightCount;
+    // Images without channels have no stage; steps still divide by their number.
+    C = max(C, 1);
     x += offsetX + group * C * xC;
 
     global const X_T *origins[X_EACH];
@@ -154,7 +156,7 @@ kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void nt_convolution(
     } }
 
     float4 nextX[X_EACH], nextW[W_EACH];
-    FETCH(stage)
+    if (stage < last) FETCH(stage)
     for (; stage < last; stage++) {
 #pragma unroll
         for (int j = 0; j < X_EACH; j++) {

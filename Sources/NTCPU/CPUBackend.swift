@@ -26,6 +26,9 @@ package struct CPUBackend: Backend {
             + (threadCount == 1 ? "1 thread" : "\(threadCount) threads" + (workerCount < threadCount ? " asked for, \(workerCount) used" : ""))
     }
 
+    /// Calls `body` for each share 0..<`count`, on the backend's threads where these are free, else one after another.
+    package func share(_ count: Int, _ body: @Sendable (Int) -> Void) { pool.share(count, body) }
+
     package func claim(_ node: Node, in graph: Graph) -> Claim { Support.claim(node, in: graph) }
 
     /// What a precision stands for on this processor: bfloat16 and float16 where it multiplies them, `fast` the fastest that it has, and the

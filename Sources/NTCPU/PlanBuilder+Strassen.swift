@@ -19,8 +19,9 @@ extension PlanBuilder {
         }
         guard let plain = nt_gemm_choose(height * width, outputs, depth, isa) else { return nil }
         let plainCost = nt_gemm_cost(plain, height * width, outputs, depth)
-        // The product of a small image is fused with what comes before at one thread and not at several: it has one block.
-        let candidates = height * width < Self.fusedPixels ? height...height : 1...height
+        // The product of a small image is fused with what comes before at one thread and not at several: it has one block. That of a larger one has several
+        // behind an expansion, which threads that shared one block by columns would all compute.
+        let candidates = height * width < Self.fusedPixels ? height...height : 1...max(1, rowBytes > 0 ? height - 1 : height)
         var best: (sizes: nt_strassen, rows: Int)?
         var bestScore = Double.infinity
         for rows in candidates {

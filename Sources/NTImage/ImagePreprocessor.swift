@@ -17,10 +17,11 @@ package struct ImagePreprocessor: Sendable, Hashable {
     /// Floats of one prepared picture: channels * height * width.
     package var elementCount: Int { color.channelCount * geometry.height * geometry.width }
 
-    /// Fills `out` with floats 0...255, laid out [channels][height][width].
+    /// Fills `out` with floats 0...255, laid out [channels][height][width]; a large picture in shares, as `sharing` runs them. The values are the same.
     /// - Throws: `ImageError`, also when `out` holds fewer than `elementCount` elements.
-    package func writePlanar(_ source: some PixelSource, into out: UnsafeMutableBufferPointer<Float>) throws {
-        try prepare(source, into: .planar(checked(out)))
+    package func writePlanar(_ source: some PixelSource, into out: UnsafeMutableBufferPointer<Float>, sharing: WorkSharing? = nil) throws {
+        let target = try checked(out)
+        try withPlan(source) { view, key in try run(key, view, into: .planar(target), sharing: sharing) }
     }
 
     /// Fills `out` with floats 0...255, laid out [height][width][channels].
@@ -86,13 +87,23 @@ package struct ImagePreprocessor: Sendable, Hashable {
     }
 
     /// Prepares lent pixels.
-    func run(_ key: ResamplePlan.Key, _ view: PixelView, into sink: PixelSink) throws {
+    func run(_ key: ResamplePlan.Key, _ view: PixelView, into sink: PixelSink, sharing: WorkSharing? = nil) throws {
         try ResampleWorkspace.withWorkspace { workspace in
             let plan = try workspace.plan(for: key)
-            ResampleRun(
-                plan: plan, view: view, sink: sink, kernels: nt_image_kernels_for(nt_isa_bits()).pointee,
-                scratch: try workspace.scratch(plan.layout.byteCount)
-            ).run()
+            let shares = sharing?.shareCount(plan) ?? 1
+            let stride = (plan.layout.byteCount + 63) / 64 * 64
+            let (bytes, overflow) = stride.multipliedReportingOverflow(by: shares)
+            guard !overflow else { throw ImageError(.outOfMemory, "no memory for \(shares) times \(stride) bytes of scratch space") }
+            let scratch = try workspace.scratch(bytes)
+            let kernels = nt_image_kernels_for(nt_isa_bits()).pointee
+            let run = ResampleRun(plan: plan, view: view, sink: sink, kernels: kernels, scratch: scratch)
+            run.clearMargins()
+            guard let sharing, shares > 1 else { return run.share(0, of: 1) }
+            sharing.run(shares) { share in
+                var own = run
+                own.scratch += share * stride
+                own.share(share, of: shares)
+            }
         }
     }
 }

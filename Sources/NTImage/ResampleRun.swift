@@ -4,12 +4,14 @@ import CNTKernels
 ///
 /// Upright and mirrored pictures go columns first, then rows. Turned ones go rows first, then columns, because their stored rows are the
 /// target's columns: so the target's horizontal axis is always resampled first and rounding is the same for all orientations.
-struct ResampleRun {
+///
+/// Shares of one run, each with scratch memory of its own, may be computed at the same time.
+struct ResampleRun: @unchecked Sendable {
     let plan: ResamplePlan
     let view: PixelView
     let sink: PixelSink
     let kernels: nt_image_kernels
-    let scratch: UnsafeMutablePointer<UInt8>
+    var scratch: UnsafeMutablePointer<UInt8>
 
     private typealias RowTable = UnsafeMutablePointer<UnsafePointer<UInt8>?>
     private typealias TargetTable = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
@@ -25,9 +27,11 @@ struct ResampleRun {
         UnsafeMutableRawPointer(scratch + plan.layout.pointers) + index * MemoryLayout<UnsafePointer<UInt8>?>.stride
     }
 
-    func run() {
-        clearMargins()
-        if plan.isTransposed { runTransposed() } else { runUpright() }
+    /// Share `part` of `parts` of the target, whose margins are clear: some of its rows or, turned, of its columns. Shares write different memory.
+    func share(_ part: Int, of parts: Int) {
+        let groups = (plan.vertical.count + 3) / 4
+        let steps = groups * part / parts * 4..<min(plan.vertical.count, groups * (part + 1) / parts * 4)
+        if plan.isTransposed { runTransposed(steps) } else { runUpright(steps) }
     }
 
     /// Row `row` ready for resampling: in place where it can be, else converted into `slot`.
@@ -78,7 +82,7 @@ struct ResampleRun {
         plan.vertical.isMirrored ? plan.vertical.count - 1 - step : step
     }
 
-    private func runUpright() {
+    private func runUpright(_ steps: Range<Int>) {
         let axis = plan.vertical
         let ring = scratch + plan.layout.ring
         let sources = scratch + plan.layout.sources
@@ -88,7 +92,7 @@ struct ResampleRun {
         let (rows, outs, pointers) = (rowTable, targetTable, tapTable)
         func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> { ring + (row % plan.ringCount) * plan.narrowStride }
         var next = axis.span.lowerBound
-        for step in 0..<axis.count {
+        for step in steps {
             let i = outputIndex(step)
             let first = Int(axis.first[i])
             let end = first + Int(axis.used[i])
@@ -109,7 +113,7 @@ struct ResampleRun {
         }
     }
 
-    private func runTransposed() {
+    private func runTransposed(_ steps: Range<Int>) {
         let axis = plan.vertical
         let ring = scratch + plan.layout.ring
         let sources = scratch + plan.layout.sources
@@ -124,8 +128,8 @@ struct ResampleRun {
             plan.conversion.isNone ? ring : ring + (row % plan.ringCount) * plan.sourceStride
         }
         var next = axis.span.lowerBound
-        for start in stride(from: 0, to: axis.count, by: 4) {
-            let count = min(4, axis.count - start)
+        for start in stride(from: steps.lowerBound, to: steps.upperBound, by: 4) {
+            let count = min(4, steps.upperBound - start)
             for r in 0..<count {
                 let i = outputIndex(start + r)
                 let first = Int(axis.first[i])

@@ -13,4 +13,16 @@ package final class ThreadPool: @unchecked Sendable {
     }
 
     deinit { nt_thread_pool_destroy(handle) }
+
+    /// Calls `body` for each share 0..<`count` of a job, at the same time where the pool is free and has as many threads, else one after another.
+    package func share(_ count: Int, _ body: @Sendable (Int) -> Void) {
+        let isShared = withoutActuallyEscaping(body) { body in
+            withUnsafePointer(to: body) { pointer in
+                nt_thread_pool_run(
+                    handle, count, { context, share, _ in context?.assumingMemoryBound(to: (@Sendable (Int) -> Void).self).pointee(share) },
+                    UnsafeMutableRawPointer(mutating: pointer))
+            }
+        }
+        if !isShared { for share in 0..<count { body(share) } }
+    }
 }

@@ -83,7 +83,7 @@ public final class PictureBenchmark {
         let picture = try picture()
         let decoded = clock.now
         let request = ImageRequest(source: picture, cropAndScale: cropAndScale.imageOption)
-        try session.prepare(request, input: inputIndex, in: entry, state, batchIndex: 0)
+        try session.prepare(request, input: inputIndex, in: entry, state, batchIndex: 0, sharesPicture: true)
         let prepared = clock.now
         try session.execute(entry, state)
         let inferred = clock.now

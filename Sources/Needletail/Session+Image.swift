@@ -1,4 +1,5 @@
 import Foundation
+import NTCPU
 import NTFormats
 import NTGraph
 import NTImage
@@ -45,7 +46,7 @@ extension Session {
             for (index, id) in entry.plan.graph.inputs.enumerated() {
                 let value = entry.plan.graph[id]
                 if let image = images[value.name] {
-                    try prepare(image, input: index, in: entry, state, batchIndex: 0)
+                    try prepare(image, input: index, in: entry, state, batchIndex: 0, sharesPicture: true)
                 } else {
                     try fill(state.inputs[index], with: tensors[value.name], input: value)
                 }
@@ -91,19 +92,25 @@ extension Session {
             })
     }
 
-    /// Brings one picture to its input's size and writes it as image `batchIndex` of the buffer.
-    package func render(_ image: ImageRequest, input: String, into buffer: TensorBuffer, batchIndex: Int) throws {
+    /// Brings one picture to its input's size and writes it as image `batchIndex` of the buffer; `sharesPicture` on all threads of the session.
+    package func render(
+        _ image: ImageRequest, input: String, into buffer: TensorBuffer, batchIndex: Int, sharesPicture: Bool = false
+    ) throws {
         try render(image, input: input, into: buffer, batchIndex: batchIndex) { preprocessor, target in
-            try preprocessor.writePlanar(image.source, into: target)
+            // The threads of a batch prepare a picture each.
+            try preprocessor.writePlanar(image.source, into: target, sharing: sharesPicture ? pictureSharing : nil)
         }
     }
 
     /// Makes image `batchIndex` of a graph input for the state's next run: on the backend's device from the picture's bytes where it can, else here.
-    /// Several threads may prepare different images of one state.
-    package func prepare(_ image: ImageRequest, input index: Int, in entry: PlanEntry, _ state: ExecutionState, batchIndex: Int) throws {
+    /// Several threads may prepare different images of one state; where only one does, a large picture may take all threads of the session
+    /// (`sharesPicture`).
+    package func prepare(
+        _ image: ImageRequest, input index: Int, in entry: PlanEntry, _ state: ExecutionState, batchIndex: Int, sharesPicture: Bool = false
+    ) throws {
         let name = entry.plan.graph[entry.plan.graph.inputs[index]].name
         guard entry.plan.takesPixels(input: index) else {
-            return try render(image, input: name, into: state.inputs[index], batchIndex: batchIndex)
+            return try render(image, input: name, into: state.inputs[index], batchIndex: batchIndex, sharesPicture: sharesPicture)
         }
         // The self-check compares with what the reference makes of the host's own picture.
         let alsoWrites = configuration.verifiesFirstPrediction && entry.verification.isPending

@@ -2,6 +2,7 @@ import Foundation
 import NTCPU
 import NTFormats
 import NTGraph
+import NTImage
 import NTOpenCL
 import NTRuntime
 import NTTensor
@@ -22,6 +23,8 @@ public final class Session: Sendable {
     package let defaultPlan: PlanEntry
     /// Plans for other shapes and batches.
     private let plans = PlanCache(capacity: Session.maximumPlanCount)
+    /// The CPU backend's threads, which do nothing while a single request's picture is prepared; nil where there is one or none.
+    let pictureSharing: WorkSharing?
     /// Set once the model turns out not to run in batches.
     let runsSingly = Latch()
 
@@ -52,6 +55,9 @@ public final class Session: Sendable {
         }
         defaultPlan = plan
         (backend, backendReason, backendNotice) = (choice.backend, choice.reason, choice.notice)
+        pictureSharing = (choice.backend as? CPUBackend).flatMap { cpu in
+            cpu.workerCount > 1 ? WorkSharing(threadCount: cpu.workerCount) { count, body in cpu.share(count, body) } : nil
+        }
         if let backendNotice { StandardError.say(backendNotice) }
         if let remark = unusedFormRemark { StandardError.say(remark) }
     }

@@ -75,6 +75,13 @@ final class PaddedBuffer: PixelSource {
     }
 }
 
+/// Pixels that someone else keeps.
+struct LentPixels: PixelSource {
+    var view: PixelView
+    var embeddedOrientation: ImageOrientation { .up }
+    func withPixels<Result>(for geometry: ImageGeometry?, _ body: (PixelView) throws -> Result) throws -> Result { try body(view) }
+}
+
 enum Fixture {
     static let folder = Fixtures.folder.appendingPathComponent("NTImage")
 

@@ -87,11 +87,6 @@ final class PixelFormatTests: XCTestCase {
         var chroma = [UInt8](repeating: 0, count: chromaStride * ((height + 1) / 2))
         for i in luma.indices { luma[i] = UInt8(truncatingIfNeeded: i * 37 + i * i / 5) }
         for i in chroma.indices { chroma[i] = UInt8(truncatingIfNeeded: i * 91 + i * i / 3) }
-        struct Planes: PixelSource {
-            var view: PixelView
-            var embeddedOrientation: ImageOrientation { .up }
-            func withPixels<Result>(for geometry: ImageGeometry?, _ body: (PixelView) throws -> Result) throws -> Result { try body(view) }
-        }
         try underEveryCeiling { ceiling in
             for format in [PixelFormat.nv12FullRange, .nv12VideoRange] {
                 try luma.withUnsafeBytes { luma in
@@ -111,7 +106,7 @@ final class PixelFormatTests: XCTestCase {
                         for geometry in geometries + [ImageGeometry(width: width, height: height)] {
                             for color in ImageColor.allCases {
                                 let preprocessor = ImagePreprocessor(geometry: geometry, color: color)
-                                let found = try run(Planes(view: view), preprocessor)
+                                let found = try run(LentPixels(view: view), preprocessor)
                                 let expected = try run(rgb, preprocessor)
                                 let worst = zip(found, expected).map { abs($0 - $1) }.max() ?? 0
                                 XCTAssertLessThanOrEqual(worst, 1, "\(format) \(geometry) \(color) \(ceiling)")

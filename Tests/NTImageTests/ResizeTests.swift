@@ -1,5 +1,6 @@
 import Foundation
 import NTImage
+import Synchronization
 import XCTest
 
 /// Prepared pixels against Pillow's `transpose`, `crop` and `resize(BILINEAR, box:)`.
@@ -100,6 +101,52 @@ final class ResizeTests: XCTestCase {
     }
 
     /// A wide picture fitted into a square: black bars above and below, of equal height.
+    /// A picture prepared in shares, one after another from the last on or at the same time, has the bits of one prepared at once.
+    func testSharesGiveTheSameBits() throws {
+        let orders: [@Sendable (Int, @Sendable (Int) -> Void) -> Void] = [
+            { count, body in for share in (0..<count).reversed() { body(share) } },
+            { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) },
+        ]
+        let (width, height) = (1030, 778)
+        let planes = PaddedBuffer(width, height * 3 / 2, format: .gray8, padding: 6)
+        let base = UnsafeRawPointer(try XCTUnwrap(planes.memory.baseAddress))
+        let biplanar = LentPixels(
+            view: try PixelView(
+                format: .nv12FullRange, width: width, height: height, base: base, bytesPerRow: planes.bytesPerRow,
+                chromaBase: base + height * planes.bytesPerRow, chromaBytesPerRow: planes.bytesPerRow))
+        defer { withExtendedLifetime(planes) {} }
+        let sources: [(any PixelSource, ImageColor)] = [
+            (try FormulaImage.make(width, height, format: .bgra8), .rgb), (try FormulaImage.make(width, height, format: .gray8), .grayscale),
+            (try FormulaImage.make(width, height, format: .rgb8), .rgb), (biplanar, .bgr),
+        ]
+        for (index, (source, color)) in sources.enumerated() {
+            for orientation in (UInt32(1)...8).map({ ImageOrientation(exif: $0) }) {
+                for (crop, height) in [(CropAndScale.centerCrop, 61), (.scaleFit, 97)] {
+                    let preprocessor = ImagePreprocessor(
+                        geometry: ImageGeometry(width: 83, height: height, cropAndScale: crop, orientation: orientation), color: color)
+                    func prepared(_ sharing: WorkSharing?) throws -> [Float] {
+                        var out = [Float](repeating: .nan, count: preprocessor.elementCount)
+                        try out.withUnsafeMutableBufferPointer { try preprocessor.writePlanar(source, into: $0, sharing: sharing) }
+                        return out
+                    }
+                    let expected = try prepared(nil)
+                    XCTAssertFalse(expected.contains { $0.isNaN })
+                    for threads in [2, 3, 5] {
+                        for order in orders {
+                            let shares = Mutex(0)
+                            let sharing = WorkSharing(threadCount: threads) { count, body in
+                                shares.withLock { $0 = count }
+                                order(count, body)
+                            }
+                            XCTAssertEqual(try prepared(sharing), expected, "source \(index) turned by \(orientation), \(crop), \(threads) threads")
+                            shares.withLock { XCTAssertGreaterThan($0, 1) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     func testScaleFitIsCentredOnBlack() throws {
         let source = try Image(format: .gray8, width: 40, height: 20) { memory, bytesPerRow in
             memory.initializeMemory(as: UInt8.self, repeating: 200, count: bytesPerRow * 20)

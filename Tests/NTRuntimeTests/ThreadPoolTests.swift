@@ -1,5 +1,6 @@
 import CNTPlatform
 import NTRuntime
+import Synchronization
 import XCTest
 
 final class ThreadPoolTests: XCTestCase {
@@ -33,6 +34,25 @@ final class ThreadPoolTests: XCTestCase {
             guard pool.handle != nil else { continue }
             XCTAssertEqual(tally.values, (0..<threads).map { 500 * (threads - $0) })
         }
+    }
+
+    /// Shares of Swift code run once each: on the pool's threads, on this one alone where there are more shares or the pool is busy.
+    func testSharesOfSwiftCode() {
+        for threads in 1...3 {
+            let pool = ThreadPool(threadCount: threads)
+            for count in 1...5 {
+                let counts = (0..<count).map { _ in Count() }
+                for _ in 0..<100 { pool.share(count) { counts[$0].value.add(1, ordering: .relaxed) } }
+                XCTAssertEqual(counts.map { $0.value.load(ordering: .relaxed) }, [Int](repeating: 100, count: count))
+            }
+            let inner = Count()
+            pool.share(threads) { _ in pool.share(threads) { _ in inner.value.add(1, ordering: .relaxed) } }
+            XCTAssertEqual(inner.value.load(ordering: .relaxed), threads * threads)
+        }
+    }
+
+    private final class Count: Sendable {
+        let value = Atomic(0)
     }
 
     /// Workers that have gone to sleep wake for the next job.

@@ -29,18 +29,22 @@ package struct OpenCLTuner {
 
     package init(_ backend: OpenCLBackend) { self.backend = backend }
 
-    /// Measures every distinct shape of `graph`, those with most arithmetic first, at most `secondsPerTile` for each tile, and returns the table that
-    /// `backend` has with the findings added. After `seconds` in all no further tile is measured: shapes not begun by then have no finding. A tile
-    /// that the device refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer.
+    /// Measures every distinct shape of `graph`, at most `secondsPerTile` for each tile, and returns the table that `backend` has with the findings
+    /// added. Shapes that this table lacks come first, and of them those with most arithmetic. After `seconds` in all, or once `isOver` says so, no
+    /// further tile is measured: shapes not begun by then have no finding; the graph as a whole is still run with what was found. A tile that the device
+    /// refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer.
     package func tune(
         _ graph: Graph, precision: Precision = .float32, secondsPerTile: Double = 0.02, seconds limit: Double = .infinity,
-        progress: (_ done: Int, _ total: Int, _ layer: String) -> Void = { _, _, _ in }
+        progress: (_ done: Int, _ total: Int, _ layer: String) -> Void = { _, _, _ in }, isOver isInterrupted: () -> Bool = { false }
     ) throws -> Result {
         let start = ContinuousClock.now
-        func isOver() -> Bool { (ContinuousClock.now - start) / .seconds(1) >= limit }
+        func isOver() -> Bool { isInterrupted() || (ContinuousClock.now - start) / .seconds(1) >= limit }
         let storedType = try backend.storedType(for: precision)
         let probe = TuningProbe(graph, backend: backend, storedType: storedType, seconds: secondsPerTile)
-        let (work, pairs) = (try probe.convolutions(), pairs(of: graph, storedType))
+        let known = backend.tuning
+        func unknownFirst<Item>(_ items: [Item], _ isKnown: (Item) -> Bool) -> [Item] { items.filter { !isKnown($0) } + items.filter(isKnown) }
+        let work = unknownFirst(try probe.convolutions()) { known.tile(for: $0.shape, style: backend.style) != nil }
+        let pairs = unknownFirst(pairs(of: graph, storedType)) { known.isFused($0.shape) != nil }
         var (result, defaults) = (Result(table: backend.tuning, shapeCount: work.count + pairs.count), backend.tuning)
         let candidates = ConvolutionTile.candidates(backend.style)
         let total = work.count * candidates.count + pairs.count
@@ -69,8 +73,8 @@ package struct OpenCLTuner {
     /// A change must pay: timings are never exact.
     private static let worthwhile = 0.97
 
-    /// The fastest tile for a convolution; nil when the device refuses the default one. `begins` hears of each candidate and says whether there is time for
-    /// it.
+    /// The fastest tile for a convolution; nil when the device refuses the default one, or time was over before any was measured. `begins` hears of each
+    /// candidate and says whether there is time for it.
     private func best(
         of candidates: [ConvolutionTile], for item: TuningProbe.Item, _ probe: TuningProbe, begins: (Int) -> Bool
     ) throws -> (tile: ConvolutionTile, finding: Finding)? {
@@ -82,7 +86,8 @@ package struct OpenCLTuner {
         guard var before = try seconds(item.standard, inOneLaunch: probe.isOneLaunch) else { return nil }
         var known: [(tile: ConvolutionTile, seconds: Double)] = []
         for (place, tile) in candidates.enumerated() {
-            guard begins(place) else { break }
+            // A shape of which nothing was measured is as one not begun.
+            guard begins(place) else { if known.isEmpty { return nil } else { break } }
             if tile != item.standard, let time = try seconds(tile, inOneLaunch: false) { known.append((tile, time)) }
         }
         known.sort { $0.seconds < $1.seconds }

@@ -47,9 +47,19 @@ package struct TuningTable: Sendable, Codable, Equatable {
         self = table
     }
 
-    /// Writes the table. Throws `FileError` when the folder cannot be written.
-    package func write(to file: URL) throws {
+    /// Writes what this table has beyond `base` into the file, in which other processes may have written meanwhile: they take turns, and what they found
+    /// of other shapes stays. Throws `FileError` when the folder cannot be written.
+    package func write(to file: URL, beyond base: TuningTable) throws {
         try Files.makeFolder(Files.folder(of: file.path))
+        let lock = BuildLock(folder: file)
+        defer { withExtendedLifetime(lock) {} }
+        var all = TuningTable(contentsOf: file)
+        for (key, tile) in tiles where base.tiles[key] != tile { all.tiles[key] = tile }
+        for (key, isFused) in fusions where base.fusions[key] != isFused { all.fusions[key] = isFused }
+        try all.write(to: file)
+    }
+
+    private func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
         try Files.write(try encoder.encode(self), to: file.path)

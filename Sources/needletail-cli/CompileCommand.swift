@@ -20,30 +20,14 @@ enum CompileCommand: Command {
         let target = URL(fileURLWithPath: output)
         guard target.pathExtension == "mlmodelc" else { throw UsageError("--output: expected a name that ends in .mlmodelc, found '\(output)'") }
         let precision = try arguments.choice("--precision", of: ComputePrecision.self) ?? .float32
-        let signals = removeUnfinishedOnSignals()
-        defer { for source in signals { source.cancel() } }
+        // What is half written goes when the program is interrupted; it ends by the signal all the same.
+        let signals = SignalWatch { number in
+            Model.removeUnfinishedCompilations()
+            SignalWatch.end(by: number)
+        }
+        defer { signals.cancel() }
         try Model.compile(contentsOf: CommonFlags.url(path, "the model"), to: target, precision: precision)
         try Console.print("written to \(target.path)")
         return 0
-    }
-
-    /// What is half written goes when the program is interrupted; it ends by the signal all the same.
-    private static func removeUnfinishedOnSignals() -> [any DispatchSourceSignal] {
-        [SIGINT, SIGTERM, SIGHUP].compactMap { number in
-            var before = sigaction()
-            sigaction(number, nil, &before)
-            // Whoever started the program may want the signal ignored.
-            let isDefault = before.__sigaction_handler.sa_handler == nil
-            guard isDefault else { return nil }
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                Model.removeUnfinishedCompilations()
-                signal(number, SIG_DFL)
-                kill(getpid(), number)
-            }
-            source.resume()
-            return source
-        }
     }
 }

@@ -1,15 +1,18 @@
 import Foundation
 import Needletail
+import Synchronization
 
 /// `needletail tune`: finds the tiles that suit a device and keeps them.
 enum TuneCommand: Command {
     static let name = "tune"
     static let operands = "MODEL [flags]"
-    static let summary = "Measure an OpenCL device's tiles for a model; later runs use the best."
+    static let summary = "Measure an OpenCL device's tiles for a model; later runs use the best. Ctrl-C keeps what was found."
     static let flags = [
         CommonFlags.device, CommonFlags.precision,
         Flag(name: "--batch", value: "N", help: "images in one run (default 1): tiles are kept per batch"),
-        Flag(name: "--seconds", value: "S", help: "stop after so long with what has been found (default: no limit)"),
+        Flag(
+            name: "--seconds", value: "S",
+            help: "measure no further tile after so long; trying the whole network takes some seconds more (default: no limit)"),
         CommonFlags.json,
     ]
 
@@ -19,10 +22,15 @@ enum TuneCommand: Command {
         let configuration = try CommonFlags.configuration(arguments)
         let batch = try arguments.integer("--batch", in: 1...4096) ?? 1
         let seconds = try arguments.number("--seconds", in: 0...86_400)
+        let interrupt = Interrupt()
+        // The second one ends the program.
+        let signals = SignalWatch { number in if interrupt.hasCome.exchange(true, ordering: .relaxed) { SignalWatch.end(by: number) } }
+        defer { signals.cancel() }
         let report = try DeviceTuning.tune(
             Model(contentsOf: CommonFlags.url(path, "the model")), deviceIndex: configuration.deviceIndex,
             precision: configuration.precision, batch: batch, seconds: seconds,
-            progress: { done, total in Console.progress("tile \(done) of \(total)") })
+            progress: { done, total in Console.progress("tile \(done) of \(total)") },
+            isOver: { interrupt.hasCome.load(ordering: .relaxed) })
         Console.progress(nil)
         if arguments.has("--json") {
             let findings = report.findings.map { ["layer": $0.layer, "before": $0.before, "after": $0.after] as [String: Any] }
@@ -45,4 +53,9 @@ enum TuneCommand: Command {
         try Console.print("written to \(report.file.path)")
         return 0
     }
+}
+
+/// Whether the program was told to end.
+private final class Interrupt: Sendable {
+    let hasCome = Atomic(false)
 }

@@ -32,9 +32,15 @@ enum DeviceFixture {
         return OpenCLBackend.devices().devices
     }
 
-    /// A cache of the test run's own.
-    static let cache = ProgramCache(
-        folder: FileManager.default.temporaryDirectory.appendingPathComponent("needletail-tests-\(ProcessInfo.processInfo.processIdentifier)"))
+    /// A cache of the test run's own, gone when it ends.
+    static let cache: ProgramCache = {
+        atexit { try? FileManager.default.removeItem(at: DeviceFixture.folder) }
+        return ProgramCache(folder: folder)
+    }()
+
+    private static var folder: URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("needletail-tests-\(ProcessInfo.processInfo.processIdentifier)")
+    }
 
     /// The first device with the kernels of its own kind.
     static func backend() throws -> OpenCLBackend { try entries.get()[0].backend }

@@ -88,13 +88,41 @@ final class MeasurementTests: XCTestCase {
         let tuned = try compute(item.graph, on: entry.backend.with(tuning: table), inputs: item.inputs)
         assertEqual(tuned[0], expected[0], "tuned")
         let file = try XCTUnwrap(TuningTable.file(for: entry.backend.device, in: CacheLocation(environment: ["XDG_CACHE_HOME": folder.path])))
-        try table.write(to: file)
+        try table.write(to: file, beyond: TuningTable())
         XCTAssertEqual(TuningTable(contentsOf: file), table)
         for text in ["", "{", "[]", "{\"tiles\":{\"a\":{\"registers\":{\"rows\":3}}}}"] {
             try Data(text.utf8).write(to: file)
             XCTAssertEqual(TuningTable(contentsOf: file), TuningTable())
         }
         XCTAssertNil(TuningTable.file(for: entry.backend.device, in: CacheLocation(environment: ["NEEDLETAIL_CACHE": "off"])))
+    }
+
+    /// A tuner that is interrupted keeps what it has, the next one begins with what is missing, and what several write lies in one file.
+    func testInterruptedTuningGoesOn() throws {
+        let item = try layers()
+        let backend = try DeviceFixture.backend()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-tuning-\(UUID().uuidString)/table.json")
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        var table = TuningTable()
+        for layer in ["first", "second", "third", "first"] {
+            var last = ""
+            let before = table
+            let tuner = OpenCLTuner(backend.with(tuning: before))
+            let result = try tuner.tune(item.graph, secondsPerTile: 0, progress: { last = $2 }, isOver: { last != "" && last != layer })
+            XCTAssertEqual(result.findings.map(\.layer), [layer])
+            try result.table.write(to: file, beyond: before)
+            table = TuningTable(contentsOf: file)
+            XCTAssertEqual(table.tiles.keys.sorted(), result.table.tiles.keys.sorted())
+        }
+        XCTAssertEqual(table.tiles.count, 3)
+        // Another process's findings, of which this one knows nothing.
+        let text = "{\"tiles\":{\"other\":{\"registers\":{\"rows\":4,\"vectors\":1,\"width\":8}}},\"fusions\":{\"pair\":true}}"
+        let other = try JSONDecoder().decode(TuningTable.self, from: Data(text.utf8))
+        try other.write(to: file, beyond: TuningTable())
+        let all = TuningTable(contentsOf: file)
+        XCTAssertEqual(all.tiles.count, 4)
+        XCTAssertEqual(all.fusions, ["pair": true])
+        XCTAssertTrue(table.tiles.allSatisfy { all.tiles[$0.key] == $0.value })
     }
 
     /// When its time is over the tuner stops with what it has; tiles that a device refuses are passed over, a lost device is an error.

@@ -8,8 +8,7 @@
 //
 // `kind` is a constant at each use; `c` is the vector's first channel among weights, `at` its first slot of a pixel.
 
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define NT_UNROLL _Pragma("clang loop unroll(full)")
+#include "../simd/unroll.h"
 
 enum { depthwise_columns = 4 };  // output columns of a group
 

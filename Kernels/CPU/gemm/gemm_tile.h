@@ -1,8 +1,7 @@
 // The body of every GEMM micro-kernel, written in the primitives of simd/*.h. Rows and vectors are constants at each use, so the
 // loops over them unroll and the sums live in registers. With NT_PAIRS the slots of A and B hold two numbers.
 
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define NT_UNROLL _Pragma("clang loop unroll(full)")
+#include "../simd/unroll.h"
 
 enum { maximum_rows = 14, maximum_vectors = 4 };
 

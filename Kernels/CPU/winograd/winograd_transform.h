@@ -1,8 +1,7 @@
 // The body of the transforms, written in the primitives of simd/*.h: a vector holds one pixel's channels.
 // With NT_PAIRS pixels are slots of two numbers.
 
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define NT_UNROLL _Pragma("clang loop unroll(full)")
+#include "../simd/unroll.h"
 
 // n of a vector's channels, from channel c of a pixel on, zeros after them.
 #if defined(NT_PAIRS)

@@ -96,8 +96,8 @@ final class SessionTests: XCTestCase {
     }
 
     /// float16, by AVX512-FP16 or its model, names float32's label wherever that is twice as likely as the next, on 98 in 100 of all, and is
-    /// within 10 % of the largest probability everywhere. (Found: 400 of 402 and 7 %, where bfloat16 is 58 % away; with every product added in
-    /// float32, 401 and 6 %: it is the rounding of images and weights that counts. 401 of 401 and 0.7 % for the other model.)
+    /// within 10 % of the largest probability everywhere. (Found: 400 of 402 and 6 %, where bfloat16 is 43 % away; with every product added in
+    /// float32, 401 and 6 %: it is the rounding of images and weights that counts. 401 of 401 and 0.8 % for the other model.)
     func testFloat16AgreesWithFloat32() throws {
         nt_isa_set_float16_model(true)
         defer { nt_isa_set_float16_model(false) }

@@ -24,9 +24,21 @@ extension PlanBuilder {
 
     /// Whether a convolution computes in pairs, alone or in its chain.
     private func computesPairs(_ index: Int, _ op: Convolution) -> Bool {
-        let (x, w) = (shape(graph.nodes[index].inputs[0]), shape(graph.nodes[index].inputs[1]))
         if let last = chainOfNode[index], let chain = chains[last] { return usesPairs(chain) }
+        return computesPairsAlone(index, op)
+    }
+
+    private func computesPairsAlone(_ index: Int, _ op: Convolution) -> Bool {
+        let (x, w) = (shape(graph.nodes[index].inputs[0]), shape(graph.nodes[index].inputs[1]))
         return Self.isDepthwise(op, x, w) ? usesPairs && x[1] > Self.narrowChannels : multipliesPairs(op, w)
+    }
+
+    /// Whether each stage of a chain computes alone in what the chain computes in.
+    func computesAlikeApart(_ chain: SeparableChain) -> Bool {
+        let inPairs = usesPairs(chain)
+        return [chain.expand, chain.depthwise, chain.project].compactMap { $0 }.allSatisfy { index in
+            (graph.nodes[index].op as? Convolution).map { computesPairsAlone(index, $0) == inPairs } ?? true
+        }
     }
 
     /// Whether a node can read this input of its in pairs.

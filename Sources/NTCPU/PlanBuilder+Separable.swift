@@ -17,26 +17,28 @@ extension PlanBuilder {
     /// Output pixels from which on a chain is worth fusing for several threads.
     static let fusedPixels = 100
 
-    /// Finds the chains that are worth a fused step.
+    /// Finds the chains that are worth a fused step. Which nodes belong together does not depend on which of the chains are.
     mutating func findChains() {
+        var claimed: Set<Int> = []
         for index in graph.nodes.indices {
             guard let op = graph.nodes[index].op as? Convolution, isPointwise(index),
                 let depthwise = soleProducer(of: graph.nodes[index].inputs[0]), isDepthwise(depthwise),
                 op.residualIndex.map({ graph.nodes[index].inputs[$0] != graph.nodes[index].inputs[0] }) ?? true
             else { continue }
             var chain = SeparableChain(expand: nil, stem: nil, depthwise: depthwise, project: index)
-            if let before = soleProducer(of: graph.nodes[depthwise].inputs[0]), !absorbed.contains(before), chains[before] == nil {
+            if let before = soleProducer(of: graph.nodes[depthwise].inputs[0]), !absorbed.contains(before), !claimed.contains(before) {
                 if hasStemShape(before) {
                     chain.stem = before
                 } else if isPointwise(before), (graph.nodes[before].op as? Convolution)?.hasResidual == false {
                     chain.expand = before
                 }
             }
-            guard isWorthFusing(&chain) else { continue }
+            let nodes = [chain.expand ?? chain.stem, depthwise, index].compactMap { $0 }
+            claimed.formUnion(nodes)
+            guard isWorthFusing(chain) else { continue }
             chains[index] = chain
-            absorbed.insert(depthwise)
-            if let before = chain.expand ?? chain.stem { absorbed.insert(before) }
-            for node in [chain.expand ?? chain.stem, depthwise, index].compactMap({ $0 }) { chainOfNode[node] = index }
+            absorbed.formUnion(nodes.dropLast())
+            for node in nodes { chainOfNode[node] = index }
         }
     }
 
@@ -57,10 +59,11 @@ extension PlanBuilder {
         return producers[id.index]
     }
 
-    /// Small images with large weights do better stage by stage: with several threads the weights, not the rows, are what can be shared out.
-    private func isWorthFusing(_ chain: inout SeparableChain) -> Bool {
+    /// Small images with large weights do better stage by stage: with several threads the weights, not the rows, are what can be shared out. Stages
+    /// that alone would compute in another element are fused whatever the threads, so that these do not change results.
+    private func isWorthFusing(_ chain: SeparableChain) -> Bool {
         let y = shape(graph.nodes[chain.project].outputs[0])
-        return y[0] * y[2] * y[3] >= Self.fusedPixels || threads == 1
+        return y[0] * y[2] * y[3] >= Self.fusedPixels || threads == 1 || !computesAlikeApart(chain)
     }
 
     private func pointwise(_ node: Node, _ op: Convolution, pixels: Int, element: Int32) throws -> nt_pointwise {

@@ -88,7 +88,7 @@ final class RandomGraphTests: XCTestCase {
 
     /// The wide case is one that Strassen's method computes, fused and alone, where the precision allows it.
     func testStrassenIsUsedWhereAllowed() throws {
-        let (graph, _) = try Self.wideCases[2].make()
+        let (graph, _) = try Self.wideCases[3].make()
         func kernels(_ precision: Precision) throws -> [String] {
             try ExecutionPlan(graph, backend: CPUBackend(threadCount: 1), options: CompileOptions(precision: precision)).steps.map(\.step.kernel)
         }
@@ -100,6 +100,17 @@ final class RandomGraphTests: XCTestCase {
 
     /// Networks of a size that is shared among threads, on data that rounds.
     private static let wideCases: [OperatorCase] = [
+        // Small images, whose stages are fused at one thread alone, with few channels, which half precision leaves in float32, and chains in a row.
+        OperatorCase("narrow chains", kinds: []) { b in
+            let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+            var x = try b.input([1, 24, 7, 5], .unit)
+            for outputs in [16, 48, 7, 24, 24, 8, 16, 40] {
+                let channels = b.shape(x)[1]
+                x = try b.convolution(x, outputs: channels, kernel: Size2D(3, 3), padding: one, groups: channels, activation: .relu, fill: .unit)
+                x = try b.convolution(x, outputs: outputs, kernel: .one, activation: outputs == 7 ? .identity : .relu, fill: .unit)
+            }
+            try b.output(x)
+        },
         OperatorCase("separable", kinds: []) { b in
             let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
             var x = try b.input([1, 3, 65, 63], .unit)

@@ -48,7 +48,7 @@ enum TuneCommand: Command {
             try Console.print(String(format: "%11.4f%11.4f  ", network.before, network.after) + verdict)
         }
         if report.findings.count < report.shapeCount {
-            try Console.print("the time sufficed for \(report.findings.count) of \(report.shapeCount) shapes")
+            try Console.print("\(report.findings.count) of \(report.shapeCount) shapes were measured; the next tune goes on with the others")
         }
         try Console.print("written to \(report.file.path)")
         return 0

@@ -23,21 +23,36 @@ extension PlanBuilder {
     /// The convolution for output pixels `stride` slots apart, and its cycles.
     func stem(_ op: Convolution, _ node: Node, stride: Int, element: Int32) throws -> (sizes: nt_stem, cycles: Int) {
         let (x, w, y) = (shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]))
-        let (rows, width) = (x[1] * w[2], w[3])
         var stem = nt_stem()
         stem.window = Self.window(op, x, w, y)
         (stem.batch, stem.channels, stem.outputs) = (x[0], x[1], w[0])
         (stem.y_stride, stem.y_element) = (stride, element)
         // Windows two columns apart begin at whole slots.
         let multiplied = op.strides.width == 2 ? self.element : Int32(NT_ELEMENT_FLOAT32)
+        let interleaves = nt_stem_interleaves(multiplied) != 0
+        let (rows, width) = interleaves ? (w[2], w[3] * x[1]) : (x[1] * w[2], w[3])
         let depth = nt_slots(multiplied, width)
-        stem.kernel = nt_gemm_choose_taps(multiplied, x[0] * y[2] * y[3], w[0], rows, depth, isa)
-        stem.packed = try packed(node.inputs[1], GEMMPacking(kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width))
+        stem.kernel = nt_gemm_choose_steps(multiplied, y[3], w[0], rows, depth, isa)
+        let packing = GEMMPacking(kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)
+        stem.packed = try interleaves ? packedInterleaved(node.inputs[1], packing, stem.window) : packed(node.inputs[1], packing)
         stem.bias = try packBias(
             op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
         stem.activation = activation(op.activation)
         stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
-        return (stem, Int(min(nt_gemm_cost_taps(stem.kernel, x[0] * y[2] * y[3], w[0], rows, depth), 1e15)))
+        return (stem, Int(min(Double(x[0]) * Double(y[2]) * nt_gemm_cost_steps(stem.kernel, y[3], w[0], rows, depth), 1e15)))
+    }
+
+    /// A first convolution's weights for pixels whose channels lie side by side.
+    private func packedInterleaved(_ id: ValueID, _ packing: GEMMPacking, _ window: nt_window) throws -> UnsafePointer<Float> {
+        let (weights, count) = (try constant(id), packing.groupCount)
+        return try store.packed(weights, recipe: "interleaved " + packing.recipe, byteCount: 4 * count) { reader, target in
+            var (window, ordered) = (window, [Float](repeating: 0, count: weights.type.shape.count))
+            nt_stem_interleave(&window, weights.type.shape[1], weights.type.shape[0], try reader.floats(), &ordered)
+            ordered.withUnsafeBufferPointer { elements in
+                guard let start = elements.baseAddress else { return }
+                packing.pack(target.bindMemory(to: Float.self, capacity: count)) { start + $0.lowerBound }
+            }
+        }.assumingMemoryBound(to: Float.self)
     }
 
     mutating func emitStem(_ op: Convolution, _ node: Node) throws {

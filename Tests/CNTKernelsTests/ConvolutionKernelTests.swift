@@ -271,11 +271,22 @@ final class ConvolutionKernelTests: XCTestCase {
                 (Geometry(9, 9, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 4, 5),
                 (Geometry(16, 19, kernel: (4, 4), stride: 3, dilation: 1, pad: 1), 2, 9),
                 (Geometry(7, 60, kernel: (3, 3), stride: 1, dilation: 1, pad: 1), 2, 33),
-            ] { checkStem(geometry.window, channels, outputs, isa) }
+                (Geometry(9, 51, kernel: (3, 3), stride: 1, dilation: 1, pad: 0), 1, 7),
+                (Geometry(10, 61, kernel: (3, 4), stride: 2, dilation: 1, pad: 0), 3, 17),
+            ] {
+                for index in 0..<nt_gemm_kernel_count() {
+                    guard let kernel = nt_gemm_kernel_at(index), kernel.pointee.element == NT_ELEMENT_FLOAT32,
+                        kernel.pointee.isa & isa == kernel.pointee.isa
+                    else { continue }
+                    for scales in [false, true] { checkStem(geometry.window, channels, outputs, kernel, isa, scales: scales) }
+                }
+            }
         }
     }
 
-    private func checkStem(_ window: nt_window, _ channels: Int, _ outputs: Int, _ isa: UInt32) {
+    private func checkStem(
+        _ window: nt_window, _ channels: Int, _ outputs: Int, _ kernel: UnsafePointer<nt_gemm_kernel>, _ isa: UInt32, scales: Bool
+    ) {
         var random = KernelNumbers(seed: outputs)
         let batch = 2
         let plane = window.in_height * window.in_width
@@ -283,8 +294,8 @@ final class ConvolutionKernelTests: XCTestCase {
         let x = KernelMemory(batch * channels * plane) { _ in random.next(-4...4) }
         // [outputs][channels][kh][kw]
         let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-3...3) }
-        let scale: [Float] = (0..<channels).map { Float($0 + 2) }
-        let offset: [Float] = (0..<channels).map { Float($0 - 1) }
+        let scale: [Float] = (0..<channels).map { scales ? Float($0 + 2) : 1 }
+        let offset: [Float] = (0..<channels).map { scales ? Float($0 - 1) : 0 }
         var nhwc = [Float](repeating: 0, count: batch * plane * channels)
         for n in 0..<batch {
             for c in 0..<channels {
@@ -297,7 +308,6 @@ final class ConvolutionKernelTests: XCTestCase {
                 for t in 0..<taps { reordered[(o * taps + t) * channels + c] = weights[(o * channels + c) * taps + t] }
             }
         }
-        let kernel = nt_gemm_choose(batch * window.out_height * window.out_width, outputs, taps * channels, isa)!
         let rows = channels * window.kernel_height
         let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, window.kernel_width))
         nt_gemm_pack(
@@ -311,8 +321,8 @@ final class ConvolutionKernelTests: XCTestCase {
                 offset.withUnsafeBufferPointer { offset in
                     var stem = nt_stem(
                         window: window, batch: batch, channels: channels, outputs: outputs, y_stride: outputs,
-                        y_element: Int32(NT_ELEMENT_FLOAT32), kernel: kernel, packed: packed.start, bias: bias.start, scale: scale.baseAddress,
-                        offset: offset.baseAddress,
+                        y_element: Int32(NT_ELEMENT_FLOAT32), kernel: kernel, packed: packed.start, bias: bias.start,
+                        scale: scales ? scale.baseAddress : nil, offset: scales ? offset.baseAddress : nil,
                         activation: Self.activation(0, isa: isa), strip_rows: strip)
                     for parts in [1, 2] {
                         let scratch = KernelMemory(nt_stem_scratch_count(&stem))

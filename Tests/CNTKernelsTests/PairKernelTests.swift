@@ -54,6 +54,19 @@ final class PairKernelTests: XCTestCase {
         }
     }
 
+    /// Three planes become pixels, nothing is read past a plane or written past the last slot.
+    func testPlanesToPairs() throws { try eachElement(checkPlanesToPairs) }
+
+    private func checkPlanesToPairs() {
+        for count in [1, 2, 5, 6, 10, 11, 15, 16, 17, 31, 32, 50] {
+            let planes = (0..<3).map { plane in KernelMemory(count, offset: plane) { Float(3 * $0 + plane) / 7 } }
+            let y = PairMemory(element, rows: 1, count: 3 * count, stride: slots(3 * count) + 3)
+            nt_planes_to_pairs(element, count, planes.map { UnsafePointer($0.start) }, y.start)
+            XCTAssertTrue(y.isIntact(rows: 1))
+            for i in 0..<(3 * count) { XCTAssertEqual(y[0, i], rounded(Float(i) / 7)) }
+        }
+    }
+
     /// Every GEMM kernel at the borders of its tile, with results in pairs and in float32.
     func testTileBorders() throws { try eachElement(checkTileBorders) }
 
@@ -286,6 +299,8 @@ final class PairKernelTests: XCTestCase {
             (Geometry(11, 13, kernel: (3, 3), stride: 2, dilation: 1, pad: 1), 3, 32),
             (Geometry(14, 62, kernel: (7, 7), stride: 2, dilation: 1, pad: 3), 3, 65),
             (Geometry(9, 9, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 4, 5),
+            (Geometry(11, 35, kernel: (3, 3), stride: 2, dilation: 1, pad: 0), 3, 40),
+            (Geometry(12, 34, kernel: (5, 5), stride: 2, dilation: 1, pad: 2), 3, 24),
             (Geometry(10, 8, kernel: (4, 4), stride: 2, dilation: 1, pad: 1), 1, 7),
             (Geometry(6, 7, kernel: (2, 1), stride: 2, dilation: 1, pad: 0), 2, 131),
             (Geometry(5, 120, kernel: (3, 40), stride: 2, dilation: 1, pad: 1), 1, 20),
@@ -293,23 +308,22 @@ final class PairKernelTests: XCTestCase {
             (Geometry(5, 150, kernel: (3, 3), stride: 6, dilation: 1, pad: 1), 3, 33),
         ] {
             for kernel in testedKernels(element) {
-                for writesPairs in [false, true] { checkStemOfPairs(kernel, geometry.window, channels, outputs, writesPairs) }
+                for (writesPairs, scales) in [(false, true), (true, true), (true, false)] {
+                    checkStemOfPairs(kernel, geometry.window, channels, outputs, writesPairs, scales)
+                }
             }
         }
     }
 
     private func checkStemOfPairs(
-        _ kernel: UnsafePointer<nt_gemm_kernel>, _ window: nt_window, _ channels: Int, _ outputs: Int, _ writesPairs: Bool
+        _ kernel: UnsafePointer<nt_gemm_kernel>, _ window: nt_window, _ channels: Int, _ outputs: Int, _ writesPairs: Bool, _ scales: Bool
     ) {
         var random = KernelNumbers(seed: outputs)
         let (batch, plane, taps) = (2, window.in_height * window.in_width, window.kernel_height * window.kernel_width)
         let x = KernelMemory(batch * plane * channels) { _ in random.next(0...9) }
         let weights = (0..<(outputs * channels * taps)).map { _ in random.next(-4...4) }
-        let (scale, offset) = ((0..<channels).map { Float($0 + 2) }, (0..<channels).map { Float($0 - 1) })
-        let (rows, pixels) = (channels * window.kernel_height, batch * window.out_height * window.out_width)
-        let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, window.kernel_width))
-        nt_gemm_pack(
-            kernel, outputs, rows, window.kernel_width, weights, channels * taps, window.kernel_width, 1, packed.start)
+        let scale: [Float] = (0..<channels).map { scales ? Float($0 + 2) : 1 }, offset: [Float] = (0..<channels).map { scales ? Float($0 - 1) : 0 }
+        let pixels = batch * window.out_height * window.out_width
         let bias = KernelMemory(nt_gemm_bias_count(kernel, outputs)) { $0 < outputs ? random.next(-4...4) : 0 }
         var reordered = [Float](repeating: 0, count: weights.count)
         for o in 0..<outputs {
@@ -317,6 +331,12 @@ final class PairKernelTests: XCTestCase {
                 for t in 0..<taps { reordered[(o * taps + t) * channels + c] = weights[(o * channels + c) * taps + t] }
             }
         }
+        var (size, interleaved) = (window, [Float](repeating: 0, count: weights.count))
+        nt_stem_interleave(&size, channels, outputs, weights, &interleaved)
+        XCTAssertEqual(interleaved, reordered)
+        let (rows, width) = (window.kernel_height, window.kernel_width * channels)
+        let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, width))
+        nt_gemm_pack(kernel, outputs, rows, width, reordered, rows * width, width, 1, packed.start)
         let expected = ConvolutionKernelTests.reference(
             window, batch: batch, channels: channels, outputs: outputs, groups: 1,
             x: { index in
@@ -330,7 +350,8 @@ final class PairKernelTests: XCTestCase {
                 for (strip, parts) in [(1, 1), (3, 1), (2, 3)] {
                     var stem = nt_stem(
                         window: window, batch: batch, channels: channels, outputs: outputs, y_stride: stride, y_element: type, kernel: kernel,
-                        packed: packed.start, bias: bias.start, scale: scale.baseAddress, offset: offset.baseAddress,
+                        packed: packed.start, bias: bias.start,
+                        scale: scales ? scale.baseAddress : nil, offset: scales ? offset.baseAddress : nil,
                         activation: ConvolutionKernelTests.activation(0, isa: availableISA), strip_rows: strip)
                     let scratch = KernelMemory(nt_stem_scratch_count(&stem))
                     let y = PairMemory(element, rows: pixels, count: outputs, stride: stride)

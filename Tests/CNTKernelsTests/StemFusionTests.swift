@@ -16,8 +16,11 @@ final class StemFusionTests: XCTestCase {
 
         init(_ window: nt_window, outputs: Int, stride: Int, element: Int32, isa: UInt32) {
             var random = KernelNumbers(seed: outputs)
-            let (rows, width) = (StemFusionTests.channels * window.kernel_height, window.kernel_width)
             let multiplied = window.stride_x == 2 ? element : Int32(NT_ELEMENT_FLOAT32)
+            let (rows, width) =
+                nt_stem_interleaves(multiplied) != 0
+                ? (window.kernel_height, window.kernel_width * StemFusionTests.channels)
+                : (StemFusionTests.channels * window.kernel_height, window.kernel_width)
             let kernel = nt_gemm_choose_element(multiplied, 200, outputs, rows * nt_slots(multiplied, width), isa)!
             let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, rows, width))
             let weights = (0..<(outputs * rows * width)).map { _ in random.unit() }

@@ -284,11 +284,11 @@ static void check_convolution(const nt_gemm_kernel *kernel, const nt_window *w, 
 
 static void run_stem(
     const nt_gemm_kernel *kernel, const nt_window *w, size_t channels, size_t outputs, const float *weights, memory x, memory y) {
-    const size_t rows = channels * w->kernel_height;
-    const memory packed = allocate(nt_gemm_packed_count(kernel, outputs, rows, w->kernel_width));
+    const size_t rows = w->kernel_height, width = w->kernel_width * channels;
+    const memory packed = allocate(nt_gemm_packed_count(kernel, outputs, rows, width));
     const memory bias = allocate(nt_gemm_bias_count(kernel, outputs));
     memset(bias.start, 0, bias.count * sizeof(float));
-    nt_gemm_pack(kernel, outputs, rows, w->kernel_width, weights, rows * w->kernel_width, w->kernel_width, 1, packed.start);
+    nt_gemm_pack(kernel, outputs, rows, width, weights, rows * width, width, 1, packed.start);
     const nt_stem stem = {
         .window = *w, .batch = 2, .channels = channels, .outputs = outputs, .y_stride = outputs, .y_element = NT_ELEMENT_FLOAT32,
         .kernel = kernel, .packed = packed.start, .bias = bias.start, .activation = {-INFINITY, INFINITY, -1, 0, 0, NULL}, .strip_rows = 2};
@@ -314,10 +314,10 @@ static void check_stem(const nt_gemm_kernel *kernel, const nt_window *w, size_t 
         sums[i] = weight_sum(w, pixel_order, channels, tap_order + i % outputs * taps * channels, i / outputs, &sizes[i]);
     const memory x = rows_of(NT_ELEMENT_FLOAT32, values, 1, 2 * plane * channels, 2 * plane * channels);
     const memory y = allocate(pixels * outputs), z = allocate(pixels * outputs);
-    run_stem(kernel, w, channels, outputs, weights, x, y);
+    run_stem(kernel, w, channels, outputs, tap_order, x, y);
     compare(kernel, "stem", NT_ELEMENT_FLOAT32, y, outputs, pixels, outputs, taps * channels, sums, sizes);
     if (model_of(kernel)) {
-        run_stem(model_of(kernel), w, channels, outputs, weights, x, z);
+        run_stem(model_of(kernel), w, channels, outputs, tap_order, x, z);
         if (memcmp(y.start, z.start, pixels * outputs * sizeof(float))) fail(kernel->name, "stem differs from its model");
     }
     release(x);

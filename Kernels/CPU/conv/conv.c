@@ -18,10 +18,17 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t pixel_count(const nt_conv *c) { return c->batch * c->window.out_height * c->window.out_width; }
 
+// Whether each output pixel sees one pixel, which lies inside the input: (oy * stride_y, ox * stride_x).
+static bool is_strided(const nt_conv *c) {
+    const nt_window *w = &c->window;
+    return w->kernel_height == 1 && w->kernel_width == 1 && w->pad_top == 0 && w->pad_left == 0
+        && (w->out_height - 1) * w->stride_y < w->in_height && (w->out_width - 1) * w->stride_x < w->in_width;
+}
+
+// Whether output pixels see the input's, one after the other.
 static bool is_pointwise(const nt_conv *c) {
     const nt_window *w = &c->window;
-    return w->kernel_height == 1 && w->kernel_width == 1 && w->stride_y == 1 && w->stride_x == 1 && w->pad_top == 0
-        && w->pad_left == 0 && w->out_height == w->in_height && w->out_width == w->in_width;
+    return is_strided(c) && w->stride_y == 1 && w->stride_x == 1 && w->out_height == w->in_height && w->out_width == w->in_width;
 }
 
 size_t nt_conv_block_rows(const nt_conv *c, size_t cache_bytes) {
@@ -86,10 +93,21 @@ static bool tap_pointers(const nt_conv *c, const float *x, const tile_pixels *p,
     return any;
 }
 
+// The pointers of a convolution that `is_strided`.
+static void strided_pointers(const nt_conv *c, const float *x, size_t first, size_t count, const float **a) {
+    const nt_window *w = &c->window;
+    size_t ox = first % w->out_width, oy = first / w->out_width % w->out_height, image = first / w->out_width / w->out_height;
+    for (size_t i = 0; i < count; oy++, ox = 0) {
+        if (oy == w->out_height) oy = 0, image++;
+        const float *line = x + (image * w->in_height + oy * w->stride_y) * w->in_width * c->x_stride;
+        for (; i < count && ox < w->out_width; ox++) a[i++] = line + ox * w->stride_x * c->x_stride;
+    }
+}
+
 // The pointers of a pointwise convolution: pixel after pixel.
-static void pointwise_pointers(const nt_conv *c, const float *x, size_t first, size_t count, tile_rows *rows) {
+static void pointwise_pointers(const nt_conv *c, const float *x, size_t first, size_t count, const float **a) {
     const float *p = x + first * c->x_stride;
-    for (size_t i = 0; i < count; i++) rows->a[i] = p + i * c->x_stride;
+    for (size_t i = 0; i < count; i++) a[i] = p + i * c->x_stride;
 }
 
 // A row of an element of two in a slot goes through float32, a piece at a time.
@@ -176,7 +194,7 @@ static void run_tiles(
     const size_t pixels = pixel_count(c), taps = c->window.kernel_height * c->window.kernel_width;
     const size_t columns = smaller(nr, c->outputs - panel * nr), vectors = ceil_div(columns, lanes);
     const float *packed = c->packed + group * c->packed_stride + nt_gemm_panel_offset(kernel, panel, taps, c->channels);
-    const bool pointwise = is_pointwise(c);
+    const bool strided = is_strided(c), pointwise = is_pointwise(c);
     tile_rows rows;
     tile_pixels place;
     nt_gemm_tile tile = {
@@ -193,8 +211,8 @@ static void run_tiles(
         tile.bias = c->bias + group * c->bias_stride + panel * nr;
         tile.c = y + pixel * c->y_stride;
         tile.residual = residual ? residual + pixel * c->residual_stride : NULL;
-        if (pointwise) {
-            pointwise_pointers(c, x, pixel, count, &rows);
+        if (strided) {
+            (pointwise ? pointwise_pointers : strided_pointers)(c, x, pixel, count, rows.a);
             rows.b[0] = packed;
             tile.taps = 1;
             run(&tile);

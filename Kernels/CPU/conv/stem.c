@@ -15,8 +15,12 @@ static size_t padded_width(const nt_window *w) {
     return (reached + 15) / 16 * 16;
 }
 
+// Channels in a row of the scratch, and planes of such rows.
+static size_t row_channels(const nt_stem *s) { return nt_stem_interleaves(s->kernel->element) ? s->channels : 1; }
+static size_t plane_count(const nt_stem *s) { return s->channels / row_channels(s); }
+
 // Slots of a scratch row.
-static size_t row_slots(const nt_stem *s) { return nt_slots(s->kernel->element, padded_width(&s->window)); }
+static size_t row_slots(const nt_stem *s) { return nt_slots(s->kernel->element, padded_width(&s->window) * row_channels(s)); }
 
 static size_t strip_input_rows(const nt_window *w, size_t rows) {
     return (rows - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1;
@@ -26,14 +30,20 @@ size_t nt_stem_strip_rows(const nt_stem *s, size_t cache_bytes) {
     const nt_window *w = &s->window;
     size_t rows = 1;
     while (rows < w->out_height
-           && strip_input_rows(w, rows + 1) * row_slots(s) * s->channels * sizeof(float) <= cache_bytes)
+           && strip_input_rows(w, rows + 1) * row_slots(s) * plane_count(s) * sizeof(float) <= cache_bytes)
         rows++;
     return rows;
 }
 
 size_t nt_stem_scratch_count(const nt_stem *s) {
-    // The strip, and a row on its way to slots of two.
-    return strip_input_rows(&s->window, s->strip_rows) * row_slots(s) * s->channels + padded_width(&s->window);
+    // The strip, and on their way to slots of two a pixel row of each channel, twice.
+    return strip_input_rows(&s->window, s->strip_rows) * row_slots(s) * plane_count(s) + 2 * s->channels * padded_width(&s->window);
+}
+
+void nt_stem_interleave(const nt_window *w, size_t channels, size_t outputs, const float *weights, float *interleaved) {
+    const size_t taps = w->kernel_height * w->kernel_width;
+    for (size_t i = 0; i < outputs * taps * channels; i++)
+        interleaved[i] = weights[(i / channels / taps * channels + i % channels) * taps + i / channels % taps];
 }
 
 // Writes an input row with its padding.
@@ -50,55 +60,90 @@ static void copy_row(const nt_stem *s, const float *row, size_t channel, float *
     memset(target + w->pad_left + used, 0, (width - w->pad_left - used) * sizeof(float));
 }
 
-// Writes the input rows that output rows oy..<oy + rows see into the scratch, [channel][row][column], padding as zeros.
+// Writes the input row iy of all channels side by side; `rows` has room for two rows of each.
+static void interleave_row(const nt_stem *s, const float *image, size_t iy, float *rows, float *target) {
+    const nt_window *w = &s->window;
+    const size_t width = padded_width(w), channels = s->channels;
+    const int element = s->kernel->element;
+    const float *planes[NT_STEM_MAX_TAPS];
+    for (size_t c = 0; c < channels; c++) planes[c] = image + (c * w->in_height + iy) * w->in_width;
+    if (channels == 3 && !s->scale && w->pad_left % 2 == 0) {
+        // As it lies: pixels begin at a whole slot.
+        const size_t first = nt_slots(element, 3 * w->pad_left), used = smaller(w->in_width, width - w->pad_left);
+        const size_t last = first + nt_slots(element, 3 * used);
+        memset(target, 0, first * sizeof(float));
+        nt_planes_to_pairs(element, used, planes, target + first);
+        memset(target + last, 0, (row_slots(s) - last) * sizeof(float));
+        return;
+    }
+    for (size_t c = 0; c < channels; c++) {
+        copy_row(s, planes[c], c, rows + c * width);
+        planes[c] = rows + c * width;
+    }
+    if (channels == 1) {
+        nt_row_to_pairs(element, width, rows, target);
+    } else if (channels == 3) {
+        nt_planes_to_pairs(element, width, planes, target);
+    } else {
+        float *pixels = rows + channels * width;
+        for (size_t i = 0; i < width * channels; i++) pixels[i] = planes[i % channels][i / channels];
+        nt_row_to_pairs(element, width * channels, pixels, target);
+    }
+}
+
+// Writes the input rows that output rows oy..<oy + rows see into the scratch, [plane][row][column], padding as zeros.
 static void copy_strip(const nt_stem *s, const float *image, float *scratch, size_t oy, size_t rows) {
     const nt_window *w = &s->window;
     const size_t slots = row_slots(s), count = strip_input_rows(w, rows);
-    float *whole = scratch + strip_input_rows(w, s->strip_rows) * slots * s->channels;
-    for (size_t c = 0; c < s->channels; c++) {
+    float *whole = scratch + strip_input_rows(w, s->strip_rows) * slots * plane_count(s);
+    for (size_t p = 0; p < plane_count(s); p++) {
         for (size_t r = 0; r < count; r++, scratch += slots) {
             const size_t iy = oy * w->stride_y + r - w->pad_top;  // huge when above the input
-            if (iy >= w->in_height) {
-                memset(scratch, 0, slots * sizeof(float));
-                continue;
-            }
-            const float *row = image + (c * w->in_height + iy) * w->in_width;
-            if (s->kernel->element == NT_ELEMENT_FLOAT32) {
-                copy_row(s, row, c, scratch);
-            } else {
-                copy_row(s, row, c, whole);
-                nt_row_to_pairs(s->kernel->element, padded_width(w), whole, scratch);
-            }
+            if (iy >= w->in_height) memset(scratch, 0, slots * sizeof(float));
+            else if (nt_stem_interleaves(s->kernel->element)) interleave_row(s, image, iy, whole, scratch);
+            else copy_row(s, image + (p * w->in_height + iy) * w->in_width, p, scratch);
         }
     }
 }
 
-// Where each tap of an output row's first window begins.
-static void tap_pointers(const nt_stem *s, const float *scratch, size_t strip_rows, size_t row, const float **taps) {
+// Planes of rows: the scratch, or the image itself.
+typedef struct stem_planes {
+    const float *rows;
+    size_t width, height;  // slots of a row, rows of a plane
+} stem_planes;
+
+// Whether windows can be read where the image lies: no padding, and its numbers are the kernel's.
+static int reads_image(const nt_stem *s) {
     const nt_window *w = &s->window;
-    const size_t width = row_slots(s), height = strip_input_rows(w, strip_rows);
-    for (size_t c = 0; c < s->channels; c++) {
-        for (size_t ky = 0; ky < w->kernel_height; ky++)
-            *taps++ = scratch + (c * height + row * w->stride_y + ky * w->dilation_y) * width;
+    return s->kernel->element == NT_ELEMENT_FLOAT32 && !s->scale && w->pad_top == 0 && w->pad_left == 0
+        && (w->out_width - 1) * w->stride_x + w->kernel_width <= w->in_width && strip_input_rows(w, w->out_height) <= w->in_height;
+}
+
+// Where each tap of the first window of an output row begins, which sees input rows from `top` on.
+static void tap_pointers(const nt_stem *s, const stem_planes *x, size_t top, const float **taps) {
+    const nt_window *w = &s->window;
+    for (size_t c = 0; c < plane_count(s); c++) {
+        for (size_t ky = 0; ky < w->kernel_height; ky++) *taps++ = x->rows + (c * x->height + top + ky * w->dilation_y) * x->width;
     }
 }
 
-// One output row: tiles of neighbouring pixels, whose windows step over the scratch rows.
-static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, size_t row, float *y) {
+// One output row: tiles of neighbouring pixels, whose windows step over the rows of the planes from `top` on.
+static void run_row(const nt_stem *s, const stem_planes *x, size_t top, float *y) {
     const nt_window *w = &s->window;
     const nt_gemm_kernel *kernel = s->kernel;
     const size_t lanes = (size_t)kernel->lanes, nr = (size_t)kernel->vectors * lanes, mr = (size_t)kernel->rows;
-    const size_t taps = s->channels * w->kernel_height;
+    const size_t taps = plane_count(s) * w->kernel_height;
     const int element = kernel->element, through_floats = element != s->y_element && element == NT_ELEMENT_FLOAT32;
-    const size_t depth = nt_slots(element, w->kernel_width), step = nt_slots(element, w->stride_x);
-    const nt_gemm_tile_fn *tiles = step <= 2 ? kernel->step_tiles[step - 1] : kernel->tiles;
+    const size_t depth = nt_slots(element, w->kernel_width * row_channels(s)), step = nt_slots(element, w->stride_x * row_channels(s));
+    const int steps = step <= NT_GEMM_STEPS;
+    const nt_gemm_tile_fn *tiles = steps ? kernel->step_tiles[step - 1] : kernel->tiles;
     const float *begin[NT_STEM_MAX_TAPS], *a[NT_STEM_MAX_TAPS * maximum_rows], *b[NT_STEM_MAX_TAPS];
     float values[maximum_rows * maximum_columns] __attribute__((aligned(64)));  // a tile on its way to slots of two
     nt_gemm_tile tile = {
-        .a = a, .pitch = step <= 2 ? 1 : maximum_rows, .b = b, .taps = taps, .depth = depth,
+        .a = a, .pitch = steps ? 1 : maximum_rows, .b = b, .taps = taps, .depth = depth,
         .c_stride = s->y_stride, .lo = s->activation.lo, .hi = s->activation.hi,
         .c_element = through_floats ? NT_ELEMENT_FLOAT32 : s->y_element};
-    tap_pointers(s, scratch, strip_rows, row, begin);
+    tap_pointers(s, x, top, begin);
     for (size_t j = 0; j < s->outputs; j += nr) {
         const size_t columns = smaller(nr, s->outputs - j), vectors = ceil_div(columns, lanes);
         const float *panel = s->packed + nt_gemm_panel_offset(kernel, j / nr, taps, depth);
@@ -109,7 +154,7 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
         if (through_floats) tile.c_stride = columns;
         const int dense = columns == s->outputs && 2 * s->y_stride == columns;
         for (size_t first = 0; first < w->out_width; first += mr) {
-            const size_t count = smaller(mr, w->out_width - first), pointers = step <= 2 ? 1 : count;
+            const size_t count = smaller(mr, w->out_width - first), pointers = steps ? 1 : count;
             for (size_t t = 0; t < taps; t++) {
                 for (size_t i = 0; i < pointers; i++) a[t * tile.pitch + i] = begin[t] + (first + i) * step;
             }
@@ -125,12 +170,18 @@ static void run_row(const nt_stem *s, const float *scratch, size_t strip_rows, s
 }
 
 void nt_stem_rows(const nt_stem *s, const float *image, float *y, float *scratch, size_t oy, size_t count) {
-    const size_t row_slots = s->window.out_width * s->y_stride;
+    const size_t out_slots = s->window.out_width * s->y_stride;
     nt_gemm_begin(s->kernel);
+    const int direct = reads_image(s);
     for (size_t done = 0; done < count; done += s->strip_rows) {
         const size_t rows = smaller(s->strip_rows, count - done);
-        copy_strip(s, image, scratch, oy + done, rows);
-        for (size_t row = 0; row < rows; row++) run_row(s, scratch, rows, row, y + (done + row) * row_slots);
+        stem_planes x = {image, s->window.in_width, s->window.in_height};
+        if (!direct) {
+            copy_strip(s, image, scratch, oy + done, rows);
+            x = (stem_planes){scratch, row_slots(s), strip_input_rows(&s->window, rows)};
+        }
+        for (size_t row = 0; row < rows; row++)
+            run_row(s, &x, (direct ? oy + done + row : row) * s->window.stride_y, y + (done + row) * out_slots);
     }
     nt_gemm_end(s->kernel);
 }

@@ -1,11 +1,13 @@
 // The first convolution of a network, from planar float32 N C H W input to N H W C output, float32, bfloat16 or float16.
 //
-// With few input channels a tap's depth is its window row: the kernel's KW columns, which lie side by side in a plane. Each
-// share copies the rows it needs into a scratch with the padding written out, strip by strip, so that no pixel needs a test.
+// With few input channels a tap's depth is its window row: the kernel's KW columns, which lie side by side in a plane. Where there is
+// no padding and nothing to convert they are read from the input itself. Else each share copies the rows it needs into a scratch with
+// the padding written out, strip by strip, so that no pixel needs a test.
 // On the way the copy can apply the network's preprocessing, x * scale[c] + offset[c]; padding stays zero.
 //
-// With a kernel of bfloat16 or float16 and stride_x 2 the scratch is of that element and a window's row is whole slots: neighbouring
-// pixels lie a slot apart. A window of odd width then multiplies the column after it by zero, so that a NaN there reaches one pixel more.
+// With a kernel of bfloat16 or float16 and stride_x 2 the scratch is of that element, the channels of a pixel lie side by side, and a window's
+// row, KW pixels, is one tap that begins at a whole slot. Where it ends within a slot, what follows is multiplied by zero, so that a NaN
+// there reaches one pixel more.
 #ifndef NT_STEM_H
 #define NT_STEM_H
 
@@ -21,7 +23,7 @@ typedef struct nt_stem {
     size_t y_stride;               ///< slots from pixel to pixel
     int y_element;                 ///< NT_ELEMENT_ of y
     const nt_gemm_kernel *kernel;  ///< of float32, or of bfloat16 or float16 when stride_x is 2
-    const float *packed;           ///< nt_gemm_pack: taps c, ky; depth kx
+    const float *packed;           ///< nt_gemm_pack: taps c, ky and depth kx; or taps ky and depth kx, c, see nt_stem_interleaves
     const float *bias;             ///< nt_gemm_bias_count floats
     const float *scale, *offset;   ///< `channels` floats each, or NULL
     nt_activation activation;
@@ -29,6 +31,12 @@ typedef struct nt_stem {
 } nt_stem;
 
 enum { NT_STEM_MAX_TAPS = 64 };    ///< of channels * kernel_height
+
+/// Whether a kernel of this element reads pixels whose channels lie side by side.
+static inline int nt_stem_interleaves(int element) { return element != NT_ELEMENT_FLOAT32; }
+
+/// Weights [outputs][channels][kernel_height][kernel_width] in the order that such a kernel takes: [outputs][kernel_height][kernel_width][channels].
+void nt_stem_interleave(const nt_window *window, size_t channels, size_t outputs, const float *weights, float *interleaved);
 
 /// Output rows of a strip whose scratch fits `cache_bytes`.
 size_t nt_stem_strip_rows(const nt_stem *stem, size_t cache_bytes);

@@ -24,6 +24,9 @@ void nt_conversion_run(const nt_conversion *conversion, const float *x, float *y
 void nt_row_to_pairs(int element, size_t count, const float *x, float *y);
 void nt_row_from_pairs(int element, size_t count, const float *x, float *y);
 
+/// The pixels of a row of three planes: `count` numbers from each, x[0][i], x[1][i], x[2][i] side by side.
+void nt_planes_to_pairs(int element, size_t count, const float *const *x, float *y);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,13 +8,14 @@
 enum { maximum_columns = 64 };  // of a panel
 
 #define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
-    extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[3][(rows) * (vectors)];
+    extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[4][(rows) * (vectors)];
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 
 static const nt_gemm_kernel kernels[] = {
 #define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
-    {name, isa, element, rows, vectors, lanes, nt_gemm_tiles_##suffix[0], {nt_gemm_tiles_##suffix[1], nt_gemm_tiles_##suffix[2]}},
+    {name, isa, element, rows, vectors, lanes, nt_gemm_tiles_##suffix[0], \
+     {nt_gemm_tiles_##suffix[1], nt_gemm_tiles_##suffix[2], nt_gemm_tiles_##suffix[3]}},
 #include "gemm.inc"
 #undef NT_GEMM_KERNEL
 };
@@ -53,19 +54,21 @@ void nt_gemm_end(const nt_gemm_kernel *kernel) { (void)kernel; }
 // code has no fused multiply-add to count on.
 static double vector_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 16 ? 1.0 : kernel->lanes == 8 ? 0.55 : 0.75; }
 
-// Cycles of one number of A spread over a vector. A 512-bit multiply-add reads it as an operand of its own; a 256-bit tile takes each
-// into a register, and a tall one waits for that.
-static double broadcast_cost(const nt_gemm_kernel *kernel) { return kernel->lanes == 8 ? 0.64 : 0.5; }
+// Cycles of one number of A spread over a vector. A 512-bit multiply-add reads it as an operand of its own, as does a 256-bit one of
+// AVX-512 where a row has one vector; other 256-bit tiles take each into a register, and a tall one waits for that.
+static double broadcast_cost(const nt_gemm_kernel *kernel, size_t v) {
+    return kernel->lanes == 8 && (v > 1 || !(kernel->isa & NT_ISA_AVX512)) ? 0.64 : 0.5;
+}
 
 // Cycles of a tile of r rows and v vectors over depth k: the multiply-adds or the loads, whichever take longer (one load a
 // broadcast, one a vector of B, two loads a cycle), with a share of the shorter for what does not overlap; then the stores. Pointers to
-// more than 12 rows do not fit into the processor's registers, which one vector a row does not hide.
-static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t k) {
+// more than 12 rows do not fit into the processor's registers, which one vector a row does not hide; rows a step apart have none.
+static double tile_cost(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t k, bool steps) {
     const double multiplies = (double)(r * v) * vector_cost(kernel);
-    const double loads = broadcast_cost(kernel) * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
+    const double loads = broadcast_cost(kernel, v) * (double)r + 0.5 * (double)v * (kernel->lanes == 16 ? 2 : 1);
     const double latency = 4.0;  // each sum waits for its last multiply-add
     double step = multiplies > loads ? multiplies + 0.1 * loads : loads + 0.1 * multiplies;
-    if (r > 12 && v == 1) step += 2;
+    if (r > 12 && v == 1 && !steps) step += 0.5 * (double)(r - 10);
     if (step < latency) step = latency;
     return (double)k * step + 2.8 * (double)(r * v) + 10.0;
 }
@@ -81,22 +84,30 @@ static double tile_cost_amx(size_t r, size_t v, size_t taps, size_t depth) {
     return chunks * step + 24 * rows * columns + 3.0 * (double)(r * v) + 100;
 }
 
-static double cost_of_tile(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t taps, size_t depth) {
-    return has_tiles(kernel) ? tile_cost_amx(r, v, taps, depth) : tile_cost(kernel, r, v, taps * depth);
+static double cost_of_tile(const nt_gemm_kernel *kernel, size_t r, size_t v, size_t taps, size_t depth, bool steps) {
+    return has_tiles(kernel) ? tile_cost_amx(r, v, taps, depth) : tile_cost(kernel, r, v, taps * depth, steps);
 }
 
 double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k) { return nt_gemm_cost_taps(kernel, m, n, 1, k); }
 
-double nt_gemm_cost_taps(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth) {
+static double cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth, bool steps) {
     const size_t mr = (size_t)kernel->rows, nv = (size_t)kernel->vectors;
     const size_t columns = ceil_div(n, (size_t)kernel->lanes);
     const double m_full = (double)(m / mr), n_full = (double)(columns / nv);
     const size_t m_rest = m % mr, n_rest = columns % nv;
-    double cost = m_full * n_full * cost_of_tile(kernel, mr, nv, taps, depth);
-    if (n_rest) cost += m_full * cost_of_tile(kernel, mr, n_rest, taps, depth);
-    if (m_rest) cost += n_full * cost_of_tile(kernel, m_rest, nv, taps, depth);
-    if (m_rest && n_rest) cost += cost_of_tile(kernel, m_rest, n_rest, taps, depth);
+    double cost = m_full * n_full * cost_of_tile(kernel, mr, nv, taps, depth, steps);
+    if (n_rest) cost += m_full * cost_of_tile(kernel, mr, n_rest, taps, depth, steps);
+    if (m_rest) cost += n_full * cost_of_tile(kernel, m_rest, nv, taps, depth, steps);
+    if (m_rest && n_rest) cost += cost_of_tile(kernel, m_rest, n_rest, taps, depth, steps);
     return cost;
+}
+
+double nt_gemm_cost_taps(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth) {
+    return cost(kernel, m, n, taps, depth, false);
+}
+
+double nt_gemm_cost_steps(const nt_gemm_kernel *kernel, size_t width, size_t n, size_t taps, size_t depth) {
+    return cost(kernel, width, n, taps, depth, true);
 }
 
 const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa) {
@@ -107,20 +118,28 @@ const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, si
     return nt_gemm_choose_taps(element, m, n, 1, k, isa);
 }
 
-const nt_gemm_kernel *nt_gemm_choose_taps(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa) {
+static const nt_gemm_kernel *choose(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa, bool steps) {
     const nt_gemm_kernel *best = NULL;
     double best_cost = 0;
     for (size_t i = 0; i < nt_gemm_kernel_count(); i++) {
         const nt_gemm_kernel *kernel = &kernels[i];
         if (kernel->element != element || (kernel->isa & isa) != kernel->isa) continue;
-        const double cost = nt_gemm_cost_taps(kernel, m, n, taps, depth);
+        const double estimate = cost(kernel, m, n, taps, depth, steps);
         // Equal costs go to the taller tile, so that the choice does not depend on the list's order.
-        if (!best || cost < best_cost || (cost == best_cost && kernel->rows > best->rows)) {
+        if (!best || estimate < best_cost || (estimate == best_cost && kernel->rows > best->rows)) {
             best = kernel;
-            best_cost = cost;
+            best_cost = estimate;
         }
     }
     return best;
+}
+
+const nt_gemm_kernel *nt_gemm_choose_taps(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa) {
+    return choose(element, m, n, taps, depth, isa, false);
+}
+
+const nt_gemm_kernel *nt_gemm_choose_steps(int element, size_t width, size_t n, size_t taps, size_t depth, uint32_t isa) {
+    return choose(element, width, n, taps, depth, isa, true);
 }
 
 size_t nt_gemm_packed_count(const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth) {

@@ -40,6 +40,7 @@ extern "C" {
 enum {
     NT_GEMM_MAX_ROWS = 32,     ///< of any kernel's tile
     NT_GEMM_MAX_COLUMNS = 64,
+    NT_GEMM_STEPS = 3,
 };
 
 /// The arguments of one micro-kernel call: one tile of the result.
@@ -74,8 +75,8 @@ typedef struct nt_gemm_kernel {
     int lanes;
     /// [rows][vectors]: tiles[(r - 1) * vectors + (v - 1)] computes r rows of v vectors.
     const nt_gemm_tile_fn *tiles;
-    /// The same for rows that lie 1 or 2 slots apart: windows sliding over a plane. `a` has one pointer a tap, `pitch` is unused.
-    const nt_gemm_tile_fn *step_tiles[2];
+    /// The same for rows that lie 1, 2 or 3 slots apart: windows sliding over a plane. `a` has one pointer a tap, `pitch` is unused.
+    const nt_gemm_tile_fn *step_tiles[NT_GEMM_STEPS];
 } nt_gemm_kernel;
 
 /// All kernels, whether this processor runs them or not.
@@ -89,12 +90,16 @@ const nt_gemm_kernel *nt_gemm_choose_element(int element, size_t m, size_t n, si
 /// The same for a depth that comes in taps, of which a kernel may be able to sum only one at a time.
 const nt_gemm_kernel *nt_gemm_choose_taps(int element, size_t m, size_t n, size_t taps, size_t depth, uint32_t isa);
 
+/// The same for `width` pixels of an image's row, read from a plane through `step_tiles`.
+const nt_gemm_kernel *nt_gemm_choose_steps(int element, size_t width, size_t n, size_t taps, size_t depth, uint32_t isa);
+
 /// The same for float32, of which there is always one.
 const nt_gemm_kernel *nt_gemm_choose(size_t m, size_t n, size_t k, uint32_t isa);
 
 /// The estimate behind `nt_gemm_choose`, in cycles of one core; k in slots.
 double nt_gemm_cost(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t k);
 double nt_gemm_cost_taps(const nt_gemm_kernel *kernel, size_t m, size_t n, size_t taps, size_t depth);
+double nt_gemm_cost_steps(const nt_gemm_kernel *kernel, size_t width, size_t n, size_t taps, size_t depth);
 
 /// Slots of a tap that the kernel sums before they join the sum: 16 with AMX, else 1.
 size_t nt_gemm_chunk(const nt_gemm_kernel *kernel);

@@ -8,7 +8,8 @@
 #define NT_TILE(name, R, V) \
     static void name##_##R##_##V(const nt_gemm_tile *t) { amx_block(t, R, V, 0); } \
     static void name##_1_##R##_##V(const nt_gemm_tile *t) { amx_block(t, R, V, 1); } \
-    static void name##_2_##R##_##V(const nt_gemm_tile *t) { amx_block(t, R, V, 2); }
+    static void name##_2_##R##_##V(const nt_gemm_tile *t) { amx_block(t, R, V, 2); } \
+    static void name##_3_##R##_##V(const nt_gemm_tile *t) { amx_block(t, R, V, 3); }
 
 #include "gemm_tile.h"
 

@@ -3,7 +3,7 @@
 
 #include "../simd/unroll.h"
 
-enum { maximum_rows = 14, maximum_vectors = 4 };
+enum { maximum_rows = 24, maximum_vectors = 4 };
 
 #if defined(NT_PAIRS)
 #define GEMM_FMA vfma_pairs
@@ -12,9 +12,9 @@ enum { maximum_rows = 14, maximum_vectors = 4 };
 // C and the residual in slots of two. `plain` is a constant: no residual, whole vectors.
 VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors, const int plain) {
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
-    const size_t last = plain ? VL / 2 : (t->last_lanes + 1) / 2;
-    NT_UNROLL for (int i = 0; i < rows; i++) {
-        float *c = t->c + (size_t)i * t->c_stride;
+    const size_t last = plain ? VL / 2 : (t->last_lanes + 1) / 2, stride = t->c_stride;
+    float *c = t->c;
+    NT_UNROLL for (int i = 0; i < rows; i++, c += stride) {
         const float *r = !plain && t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
         int first = 0;
         if (plain) {
@@ -38,9 +38,9 @@ VINLINE void gemm_store_pairs(const nt_gemm_tile *t, vf acc[maximum_rows][maximu
 VINLINE void gemm_store_numbers(
     const nt_gemm_tile *t, vf acc[maximum_rows][maximum_vectors], const int rows, const int vectors, const int plain) {
     const vf lo = vset1(t->lo), hi = vset1(t->hi);
-    const size_t last = t->last_lanes;
-    NT_UNROLL for (int i = 0; i < rows; i++) {
-        float *c = t->c + (size_t)i * t->c_stride;
+    const size_t last = t->last_lanes, stride = t->c_stride;
+    float *c = t->c;
+    NT_UNROLL for (int i = 0; i < rows; i++, c += stride) {
         const float *r = !plain && t->residual ? t->residual + (size_t)i * t->residual_stride : NULL;
         const float *z = !plain && t->addend ? t->addend + (size_t)i * t->addend_stride : NULL;
         NT_UNROLL for (int j = 0; j < vectors; j++) {
@@ -151,7 +151,8 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
 #define NT_TILE(name, R, V) \
     static void name##_##R##_##V(const nt_gemm_tile *t) { gemm_tile(t, R, V); } \
     static void name##_1_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 1); } \
-    static void name##_2_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 2); }
+    static void name##_2_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 2); } \
+    static void name##_3_##R##_##V(const nt_gemm_tile *t) { gemm_step_tile(t, R, V, 3); }
 #endif
 #define NT_ENTRY(name, R, V) name##_##R##_##V,
 #define NT_VECTORS_1(X, name, R) X(name, R, 1)
@@ -165,15 +166,16 @@ VINLINE void gemm_step_tile(const nt_gemm_tile *t, const int rows, const int vec
 #define NT_ROWS_9(X, name, V) NT_ROWS_8(X, name, V) V(X, name, 9)
 #define NT_ROWS_12(X, name, V) NT_ROWS_9(X, name, V) V(X, name, 10) V(X, name, 11) V(X, name, 12)
 #define NT_ROWS_14(X, name, V) NT_ROWS_12(X, name, V) V(X, name, 13) V(X, name, 14)
-#define NT_ROWS_23(X, name, V) \
+#define NT_ROWS_24(X, name, V) \
     NT_ROWS_14(X, name, V) V(X, name, 15) V(X, name, 16) V(X, name, 17) V(X, name, 18) V(X, name, 19) V(X, name, 20) V(X, name, 21) \
-    V(X, name, 22) V(X, name, 23)
+    V(X, name, 22) V(X, name, 23) V(X, name, 24)
 #define NT_ROWS_32(X, name, V) \
-    NT_ROWS_23(X, name, V) V(X, name, 24) V(X, name, 25) V(X, name, 26) V(X, name, 27) V(X, name, 28) V(X, name, 29) V(X, name, 30) \
+    NT_ROWS_24(X, name, V) V(X, name, 25) V(X, name, 26) V(X, name, 27) V(X, name, 28) V(X, name, 29) V(X, name, 30) \
     V(X, name, 31) V(X, name, 32)
 #define NT_GEMM_TILES(name, R, V) \
     NT_ROWS_##R(NT_TILE, name, NT_VECTORS_##V) \
-    const nt_gemm_tile_fn nt_gemm_tiles_##name[3][R * V] = { \
+    const nt_gemm_tile_fn nt_gemm_tiles_##name[4][R * V] = { \
         {NT_ROWS_##R(NT_ENTRY, name, NT_VECTORS_##V)}, \
         {NT_ROWS_##R(NT_ENTRY, name##_1, NT_VECTORS_##V)}, \
-        {NT_ROWS_##R(NT_ENTRY, name##_2, NT_VECTORS_##V)}};
+        {NT_ROWS_##R(NT_ENTRY, name##_2, NT_VECTORS_##V)}, \
+        {NT_ROWS_##R(NT_ENTRY, name##_3, NT_VECTORS_##V)}};

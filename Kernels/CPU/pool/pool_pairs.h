@@ -38,17 +38,26 @@ VINLINE void pool_taps(
     store_halves(y, (vhalves){vsqrt(r.first), vsqrt(r.second)}, slots);
 }
 
-void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
-void VNAME(nt_pool_pixels)(
-    int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
+VINLINE void pool_pixels(
+    const int function, const float *const *taps, const size_t count, size_t slots, float scale, size_t pixels, size_t step, float *y,
     size_t y_stride) {
-    const size_t slots = nt_slots(NT_PAIRS, channels);
     for (size_t p = 0; p < pixels; p++, y += y_stride) {
         const size_t at = p * step;
         size_t c = 0;
         for (; c + VL <= slots; c += VL) pool_taps(function, taps, count, at + c, VL, scale, y + c);
         if (c < slots) pool_taps(function, taps, count, at + c, slots - c, scale, y + c);
     }
+}
+
+void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
+void VNAME(nt_pool_pixels)(
+    int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
+    size_t y_stride) {
+    const size_t slots = nt_slots(NT_PAIRS, channels);
+    // The usual windows, for whose pointers there are registers.
+    if (function == NT_POOL_MAXIMUM && count == 9) pool_pixels(NT_POOL_MAXIMUM, taps, 9, slots, scale, pixels, step, y, y_stride);
+    else if (function == NT_POOL_MAXIMUM && count == 4) pool_pixels(NT_POOL_MAXIMUM, taps, 4, slots, scale, pixels, step, y, y_stride);
+    else pool_pixels(function, taps, count, slots, scale, pixels, step, y, y_stride);
 }
 
 void VNAME(nt_pool_sum)(const float *, size_t, size_t, size_t, size_t, size_t, float, float *);

@@ -4,15 +4,7 @@
 
 // The largest of the taps; a NaN among them wins.
 VINLINE vf pool_maximum(const float *const *taps, size_t count, size_t at, size_t n, const int whole) {
-    vf best = TAP(0), sum = best;
-    for (size_t t = 1; t < count; t++) {
-        const vf x = TAP(t);
-        best = vmax(best, x);
-        sum += x;
-    }
-    // The sum is NaN when a tap is, and in rare cases of infinities; only then are NaNs worth the trouble.
-    if (__builtin_expect(vsum(sum - sum) == 0, 1)) return best;
-    best = TAP(0);
+    vf best = TAP(0);
     for (size_t t = 1; t < count; t++) {
         const vf x = TAP(t);
         // vmax takes its second operand when either is NaN, so a NaN in x wins; one in best is kept by hand.
@@ -39,9 +31,8 @@ VINLINE vf pool_taps(
 }
 #undef TAP
 
-void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
-void VNAME(nt_pool_pixels)(
-    int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
+VINLINE void pool_pixels(
+    const int function, const float *const *taps, const size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
     size_t y_stride) {
     for (size_t p = 0; p < pixels; p++, y += y_stride) {
         const size_t at = p * step;
@@ -50,6 +41,16 @@ void VNAME(nt_pool_pixels)(
         if (c < channels)
             vstore_n(y + c, pool_taps(function, taps, count, at + c, channels - c, 0, scale), channels - c);
     }
+}
+
+void VNAME(nt_pool_pixels)(int, const float *const *, size_t, size_t, float, size_t, size_t, float *, size_t);
+void VNAME(nt_pool_pixels)(
+    int function, const float *const *taps, size_t count, size_t channels, float scale, size_t pixels, size_t step, float *y,
+    size_t y_stride) {
+    // The usual windows, for whose pointers there are registers.
+    if (function == NT_POOL_MAXIMUM && count == 9) pool_pixels(NT_POOL_MAXIMUM, taps, 9, channels, scale, pixels, step, y, y_stride);
+    else if (function == NT_POOL_MAXIMUM && count == 4) pool_pixels(NT_POOL_MAXIMUM, taps, 4, channels, scale, pixels, step, y, y_stride);
+    else pool_pixels(function, taps, count, channels, scale, pixels, step, y, y_stride);
 }
 
 void VNAME(nt_pool_sum)(const float *, size_t, size_t, size_t, size_t, size_t, float, float *);

@@ -68,6 +68,7 @@ struct PlanBuilder {
             placements[id.index] = Placement(buffer: addBuffer(.input(index)), layout: .rowMajor)
         }
         findChains()
+        joinChains()
         findStemPools()
         reserveConcatenations()
         for index in graph.nodes.indices where !absorbed.contains(index) {

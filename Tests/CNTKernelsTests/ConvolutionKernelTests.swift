@@ -392,7 +392,7 @@ final class ConvolutionKernelTests: XCTestCase {
             kernel, pixels, outputs, wide, middle.start, wide, project.packed, project.bias, expected.start, outputs,
             residual.start, outputs, -.infinity, .infinity)
         var fused = nt_separable(
-            has_expansion: expansion ? 1 : 0, expand: expand, stem: nil, depthwise: depthwise, project: project, x_stride: narrow,
+            has_expansion: expansion ? 1 : 0, expand: expand, stem: nil, before: nil, depthwise: depthwise, project: project, x_stride: narrow,
             y_stride: outputs, residual_stride: outputs, y_element: Int32(NT_ELEMENT_FLOAT32), strip_rows: strip)
         for parts in [1, 2, 3] {
             let scratch = KernelMemory(nt_separable_scratch_count(&fused))

@@ -429,7 +429,7 @@ final class PairKernelTests: XCTestCase {
             type, kernel, pixels, outputs, slots(wide), middle.start, slots(wide), project.packed, project.bias, expected.start, stride,
             residual.start, stride, -.infinity, .infinity)
         var fused = nt_separable(
-            has_expansion: expansion ? 1 : 0, expand: expand, stem: nil, depthwise: depthwise, project: project, x_stride: x.stride,
+            has_expansion: expansion ? 1 : 0, expand: expand, stem: nil, before: nil, depthwise: depthwise, project: project, x_stride: x.stride,
             y_stride: stride, residual_stride: stride, y_element: type, strip_rows: strip)
         for parts in [1, 3] {
             let scratch = KernelMemory(nt_separable_scratch_count(&fused))

@@ -104,50 +104,89 @@ final class StemFusionTests: XCTestCase {
         }
     }
 
+    /// Depthwise and pointwise on an element type, alone and fused.
+    private final class Chain {
+        let sizes = UnsafeMutablePointer<nt_separable>.allocate(capacity: 1)
+        private var kept: [KernelMemory] = []
+        private let outputs: Int
+
+        init(_ window: nt_window, channels: Int, outputs: Int, strip: Int, element: Int32, isa: UInt32) {
+            var random = KernelNumbers(seed: strip + outputs)
+            self.outputs = outputs
+            let isFloat = element == NT_ELEMENT_FLOAT32
+            let depthwise = isFloat ? nt_depthwise_choose(channels, isa)! : nt_depthwise_choose_pairs(element, isa)!
+            let weights = KernelMemory(nt_depthwise_padded(channels) * 9), bias = KernelMemory(nt_depthwise_padded(channels))
+            nt_depthwise_pack(depthwise, channels, 9, (0..<(channels * 9)).map { _ in random.unit() }, weights.start)
+            nt_depthwise_pack(depthwise, channels, 1, (0..<channels).map { _ in random.unit() }, bias.start)
+            let kernel = nt_gemm_choose_element(element, 200, outputs, nt_slots(element, channels), isa)!
+            let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, 1, channels))
+            nt_gemm_pack(kernel, outputs, 1, channels, (0..<(channels * outputs)).map { _ in random.unit() }, channels, 0, 1, packed.start)
+            let projectBias = KernelMemory(nt_gemm_bias_count(kernel, outputs)) { _ in random.unit() }
+            kept = [weights, bias, packed, projectBias]
+            sizes.initialize(to: nt_separable())
+            sizes.pointee.depthwise = nt_depthwise_image(
+                window: window, batch: StemFusionTests.batch, channels: channels, x_stride: 0, y_stride: 0, kernel: depthwise,
+                weights: weights.start, bias: bias.start, activation: ConvolutionKernelTests.activation(0, 6, isa: isa))
+            sizes.pointee.project = nt_pointwise(
+                channels: nt_slots(element, channels), outputs: outputs, kernel: kernel, packed: packed.start, bias: projectBias.start,
+                activation: ConvolutionKernelTests.activation(-3, 3, isa: isa), strassen: nil)
+            (sizes.pointee.y_stride, sizes.pointee.y_element, sizes.pointee.strip_rows) = (nt_slots(element, outputs), element, strip)
+        }
+
+        deinit { sizes.deallocate() }
+
+        var wideStride: Int { nt_separable_wide_stride(sizes) }
+        var pixels: Int { StemFusionTests.batch * sizes.pointee.depthwise.window.out_height * sizes.pointee.depthwise.window.out_width }
+
+        /// Its stages one after the other, on pixels `wideStride` apart; its own are `stride` apart.
+        func stages(_ x: KernelMemory, stride: Int) -> KernelMemory {
+            let (middle, y) = (KernelMemory(pixels * wideStride) { _ in 0 }, KernelMemory(pixels * stride) { _ in 0 })
+            var depthwise = sizes.pointee.depthwise
+            (depthwise.x_stride, depthwise.y_stride) = (wideStride, wideStride)
+            let project = sizes.pointee.project
+            withExtendedLifetime(x) { nt_depthwise_image_run(&depthwise, x.start, middle.start, 0, 1) }
+            nt_gemm_run_to(
+                sizes.pointee.y_element, project.kernel, pixels, outputs, project.channels, middle.start, wideStride, project.packed, project.bias,
+                y.start, stride, nil, 0, -3, 3)
+            return y
+        }
+
+        /// All of it and what is before it, in shares.
+        func run(_ image: KernelMemory, stride: Int, parts: Int) -> KernelMemory {
+            let (y, scratch) = (KernelMemory(pixels * stride) { _ in 0 }, KernelMemory(nt_separable_scratch_count(sizes)))
+            for part in 0..<parts { nt_separable_run(sizes, image.start, y.start, nil, scratch.start, part, parts) }
+            XCTAssertTrue(y.isIntact && scratch.isIntact)
+            return y
+        }
+    }
+
+    /// One, two and three chains in a row behind a first convolution.
     private func checkSeparable(_ window: nt_window, stride: Int, strip: Int, _ element: Int32, _ isa: UInt32) {
-        var random = KernelNumbers(seed: strip)
-        let (wide, outputs) = (24, 34)
-        let slots = nt_slots(element, outputs)
-        let depthwiseWindow = ConvolutionKernelTests.Geometry(
-            window.out_height, window.out_width, kernel: (3, 3), stride: stride, dilation: 1, pad: 1
-        ).window
-        let depthwiseKernel = element != NT_ELEMENT_FLOAT32 ? nt_depthwise_choose_pairs(element, isa)! : nt_depthwise_choose(wide, isa)!
-        let weights = KernelMemory(nt_depthwise_padded(wide) * 9)
-        let bias = KernelMemory(nt_depthwise_padded(wide))
-        nt_depthwise_pack(depthwiseKernel, wide, 9, (0..<(wide * 9)).map { _ in random.unit() }, weights.start)
-        nt_depthwise_pack(depthwiseKernel, wide, 1, (0..<wide).map { _ in random.unit() }, bias.start)
-        var fused = nt_separable()
-        fused.depthwise = nt_depthwise_image(
-            window: depthwiseWindow, batch: Self.batch, channels: wide, x_stride: 0, y_stride: 0, kernel: depthwiseKernel, weights: weights.start,
-            bias: bias.start, activation: ConvolutionKernelTests.activation(0, 6, isa: isa))
-        let wideStride = nt_separable_wide_stride(&fused)
-        let stem = Stem(window, outputs: wide, stride: wideStride, element: element, isa: isa)
-        let kernel = nt_gemm_choose_element(element, 200, outputs, nt_slots(element, wide), isa)!
-        let packed = KernelMemory(nt_gemm_packed_count(kernel, outputs, 1, wide))
-        nt_gemm_pack(kernel, outputs, 1, wide, (0..<(wide * outputs)).map { _ in random.unit() }, wide, 0, 1, packed.start)
-        let projectBias = KernelMemory(nt_gemm_bias_count(kernel, outputs)) { _ in random.unit() }
-        let pixels = Self.batch * depthwiseWindow.out_height * depthwiseWindow.out_width
-        let (middle, expected) = (KernelMemory(pixels * wideStride), KernelMemory(pixels * slots))
-        var depthwise = fused.depthwise
-        (depthwise.x_stride, depthwise.y_stride) = (wideStride, wideStride)
-        let whole = stem.run()
-        withExtendedLifetime(whole) { nt_depthwise_image_run(&depthwise, whole.start, middle.start, 0, 1) }
-        nt_gemm_run_to(
-            element, kernel, pixels, outputs, nt_slots(element, wide), middle.start, wideStride, packed.start, projectBias.start, expected.start,
-            slots, nil, 0, -3, 3)
-        fused.project = nt_pointwise(
-            channels: nt_slots(element, wide), outputs: outputs, kernel: kernel, packed: packed.start, bias: projectBias.start,
-            activation: ConvolutionKernelTests.activation(-3, 3, isa: isa), strassen: nil)
-        (fused.y_stride, fused.y_element, fused.strip_rows) = (slots, element, strip)
+        var chains: [Chain] = []
+        var (height, width, channels) = (window.out_height, window.out_width, 24)
+        for (outputs, stride) in [(34, stride), (17, 2), (40, 1)] {
+            let geometry = ConvolutionKernelTests.Geometry(height, width, kernel: (3, 3), stride: stride, dilation: 1, pad: 1).window
+            chains.append(Chain(geometry, channels: channels, outputs: outputs, strip: strip, element: element, isa: isa))
+            (height, width, channels) = (geometry.out_height, geometry.out_width, outputs)
+        }
+        let stem = Stem(window, outputs: 24, stride: chains[0].wideStride, element: element, isa: isa)
+        var expected = stem.run()
         withUnsafePointer(to: stem.sizes) { sizes in
-            fused.stem = sizes
-            for parts in [1, 2, 5] {
-                let y = KernelMemory(pixels * slots)
-                let scratch = KernelMemory(nt_separable_scratch_count(&fused))
-                for part in 0..<parts { nt_separable_run(&fused, stem.image.start, y.start, nil, scratch.start, part, parts) }
-                XCTAssertTrue(y.isIntact && scratch.isIntact)
-                XCTAssertTrue(
-                    y.values.map(\.bitPattern) == expected.values.map(\.bitPattern), "\(window) strip \(strip) parts \(parts) element \(element)")
+            for (index, chain) in chains.enumerated() {
+                if index == 0 {
+                    chain.sizes.pointee.stem = sizes
+                } else {
+                    chains[index - 1].sizes.pointee.y_stride = chain.wideStride
+                    chain.sizes.pointee.before = UnsafePointer(chains[index - 1].sizes)
+                }
+                let stride = index + 1 < chains.count ? chains[index + 1].wideStride : chain.sizes.pointee.y_stride
+                chain.sizes.pointee.y_stride = stride
+                expected = chain.stages(expected, stride: stride)
+                for parts in [1, 2, 5] {
+                    XCTAssertTrue(
+                        chain.run(stem.image, stride: stride, parts: parts).values.map(\.bitPattern) == expected.values.map(\.bitPattern),
+                        "\(window), chain \(index), strip \(strip), parts \(parts), element \(element)")
+                }
             }
         }
     }

@@ -86,6 +86,37 @@ final class RandomGraphTests: XCTestCase {
         }
     }
 
+    /// Chains with large images between them are one step, unless so many threads share it that they would do much twice; to the same bits.
+    func testLargeImagesStayWithinAStep() throws {
+        let item = OperatorCase("joined chains", kinds: []) { b in
+            let one = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
+            var x = try b.input([1, 3, 209, 201], .unit)
+            x = try b.convolution(x, outputs: 32, kernel: Size2D(3, 3), strides: Size2D(2, 2), padding: one, activation: .relu, fill: .unit)
+            for (outputs, stride) in [(128, 1), (96, 2), (24, 1)] {
+                let channels = b.shape(x)[1]
+                x = try b.convolution(
+                    x, outputs: channels, kernel: Size2D(3, 3), strides: Size2D(stride, stride), padding: one, groups: channels, activation: .relu,
+                    fill: .unit)
+                x = try b.convolution(x, outputs: outputs, kernel: .one, activation: .relu, fill: .unit)
+            }
+            try b.output(x)
+        }
+        let (graph, inputs) = try item.make()
+        for precision in [Precision.float32, .bfloat16] {
+            var results: [[[UInt32]]] = []
+            var joined: [Bool] = []
+            for threads in [1, 3, 16] {
+                let plan = try ExecutionPlan(
+                    graph, backend: CPUBackend(threadCount: threads), options: CompileOptions(precision: precision))
+                joined.append(plan.steps.contains { $0.step.kernel.contains(", depthwise+pointwise") })
+                results.append(try Self.run(plan, inputs))
+            }
+            XCTAssertEqual(joined, [true, true, false], "\(precision)")
+            XCTAssertEqual(results[1], results[0], "\(precision)")
+            XCTAssertEqual(results[2], results[0], "\(precision)")
+        }
+    }
+
     /// The wide case is one that Strassen's method computes, fused and alone, where the precision allows it.
     func testStrassenIsUsedWhereAllowed() throws {
         let (graph, _) = try Self.wideCases[3].make()

@@ -1,15 +1,16 @@
 // Depthwise convolution fused with the pointwise convolution that follows it, and optionally with the one before it: a pointwise
-// convolution (expand, depthwise, project: an inverted residual) or a network's first (stem.h). N H W C, float32, bfloat16 or float16;
-// strides are counted in slots (element/element.h).
+// convolution (expand, depthwise, project: an inverted residual), a network's first (stem.h) or another such chain. N H W C, float32,
+// bfloat16 or float16; strides are counted in slots (element/element.h).
 //
 // The image is computed in strips of output rows. What passes between the stages lives in a scratch that stays in cache:
 //
-//   x  --expand or stem-->  ring: the last ring_rows rows of the wide image  --depthwise-->  strip: strip_rows rows  --project-->  y
+//   x  --expand, stem or chain-->  ring: the last ring_rows rows of the wide image  --depthwise-->  strip: strip_rows rows  --project-->  y
 //
 // Without a stage before it the depthwise stage reads x itself. Every element is computed by the same sums in the same order as
 // by the three stages one after the other; shares (`part` of `parts`, output rows) differ in the expanded rows at their
 // border alone, which both compute. A projection by Strassen's method has a strip for its block: shares are whole strips then, and
-// where those are few also shares of columns, which all compute the strip.
+// where those are few also shares of columns, which all compute the strip. A chain before this one gives its rows as this one needs them,
+// which keeps what passes between the two in cache as well; shares then compute more rows twice.
 #ifndef NT_SEPARABLE_H
 #define NT_SEPARABLE_H
 
@@ -36,12 +37,16 @@ typedef struct nt_separable {
     int has_expansion;
     nt_pointwise expand;           ///< from x's channels to depthwise.channels
     const nt_stem *stem;           ///< NULL, or what makes the ring from a planar x in place of expand; y_stride: nt_separable_wide_stride
+    /// NULL, or the chain that makes the ring from its own x, without Strassen's method; y_stride: nt_separable_wide_stride.
+    const struct nt_separable *before;
     nt_depthwise_image depthwise;  ///< its batch and window; x_stride is x's when no stage is before it; y_stride unused
     nt_pointwise project;
     size_t x_stride, y_stride, residual_stride;
     int y_element;                 ///< NT_ELEMENT_ of y and the residual; what lies between the stages is of the depthwise kernel's element
     size_t strip_rows;             ///< output rows computed at a time
 } nt_separable;
+
+enum { NT_SEPARABLE_MAX_CHAINS = 8 };
 
 /// Slots from pixel to pixel of what lies between the stages.
 size_t nt_separable_wide_stride(const nt_separable *s);

@@ -76,7 +76,8 @@ extension PlanBuilder {
             kernel: conv.kernel, groups: op.groups, outputs: perGroup, taps: taps, depth: depth, tapStride: 1, depthStride: taps)
         (conv.packed, conv.packed_stride) = (try packed(node.inputs[1], packing), packing.groupCount)
         conv.bias_stride = nt_gemm_bias_count(conv.kernel, perGroup)
-        conv.bias = try packBias(op.hasBias ? node.inputs[2] : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride)
+        conv.bias = try packBias(
+            op.hasBias ? node.inputs[2] : nil, groups: op.groups, perGroup: perGroup, stride: conv.bias_stride, of: node, for: conv.kernel)
         conv.zeros = try store.zeros(conv.channels * w[3])
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))
@@ -101,8 +102,11 @@ extension PlanBuilder {
         return (source, writesPairs ? placePairs(id, over: residual) : try place(id, over: residual, asPixels: true))
     }
 
-    /// Biases of each group, padded with zeros to `stride`; zeros alone when there are none.
-    func packBias(_ id: ValueID?, groups: Int, perGroup: Int, stride: Int) throws -> UnsafePointer<Float> {
+    /// Biases of each group, padded with zeros to `stride`; zeros alone when there are none. Those of a kernel that multiplies bfloat16 make up
+    /// for what rounding the node's weights takes from its sums on average.
+    func packBias(
+        _ id: ValueID?, groups: Int, perGroup: Int, stride: Int, of node: Node? = nil, for kernel: UnsafePointer<nt_gemm_kernel>? = nil
+    ) throws -> UnsafePointer<Float> {
         let packed = try store.floats(stride * groups)
         if let id {
             let bias = try constant(id)
@@ -112,7 +116,22 @@ extension PlanBuilder {
                 }
             }
         }
+        if let node, let kernel, kernel.pointee.element == Int32(NT_ELEMENT_BFLOAT16) {
+            let shifts = try roundingShifts(node, count: groups * perGroup)
+            for index in 0..<(groups * perGroup) { packed[index / perGroup * stride + index % perGroup] += shifts[index] }
+        }
         return UnsafePointer(packed)
+    }
+
+    /// See `ChannelEstimates`; kept with the packed weights, so that nothing is estimated where these are there.
+    private func roundingShifts(_ node: Node, count: Int) throws -> UnsafePointer<Float> {
+        let output = node.outputs[0]
+        return try store.packed(
+            try constant(node.inputs[1]), recipe: "bfloat16 shifts of value \(output.index) from \(shape(node.inputs[0]))", byteCount: 4 * count
+        ) { _, target in
+            let (target, shifts) = (target.bindMemory(to: Float.self, capacity: count), try estimates.shifts(of: output))
+            for index in 0..<count { target[index] = index < shifts.count ? shifts[index] : 0 }
+        }.assumingMemoryBound(to: Float.self)
     }
 
     // MARK: Depthwise

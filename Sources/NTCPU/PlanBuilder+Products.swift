@@ -18,7 +18,7 @@ extension PlanBuilder {
         conv.kernel = nt_gemm_choose_element(source.element, rows, w[0], conv.channels, isa)
         conv.packed = try packed(node.inputs[1], GEMMPacking(kernel: conv.kernel, outputs: w[0], depth: w[1]))
         conv.bias = try packBias(
-            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(conv.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(conv.kernel, w[0]), of: node, for: conv.kernel)
         conv.zeros = try store.zeros(conv.channels)
         conv.activation = activation(op.activation)
         conv.block_rows = nt_conv_block_rows(&conv, nt_cache_bytes(2))

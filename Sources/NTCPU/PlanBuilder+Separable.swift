@@ -75,7 +75,7 @@ extension PlanBuilder {
         stage.kernel = nt_gemm_choose_element(element, pixels, w[0], stage.channels, isa)
         stage.packed = try packed(node.inputs[1], GEMMPacking(kernel: stage.kernel, outputs: w[0], depth: w[1]))
         stage.bias = try packBias(
-            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stage.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stage.kernel, w[0]), of: node, for: stage.kernel)
         stage.activation = activation(op.activation)
         return stage
     }

@@ -36,7 +36,7 @@ extension PlanBuilder {
         let packing = GEMMPacking(kernel: stem.kernel, outputs: w[0], taps: rows, depth: width, tapStride: width)
         stem.packed = try interleaves ? packedInterleaved(node.inputs[1], packing, stem.window) : packed(node.inputs[1], packing)
         stem.bias = try packBias(
-            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]))
+            op.hasBias ? node.inputs[2] : nil, groups: 1, perGroup: w[0], stride: nt_gemm_bias_count(stem.kernel, w[0]), of: node, for: stem.kernel)
         stem.activation = activation(op.activation)
         stem.strip_rows = nt_stem_strip_rows(&stem, nt_cache_bytes(1))
         return (stem, Int(min(Double(x[0]) * Double(y[2]) * nt_gemm_cost_steps(stem.kernel, y[3], w[0], rows, depth), 1e15)))

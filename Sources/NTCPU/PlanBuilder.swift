@@ -25,6 +25,8 @@ struct PlanBuilder {
     /// Whether convolutions may use Winograd's method.
     let usesWinograd: Bool
     let store: ParameterStore
+    /// What rounding weights takes from sums on average.
+    let estimates: ChannelEstimates
     let consumers: [[Int]]
     let producers: [Int?]
     var buffers: [PlannedBuffer] = []
@@ -52,6 +54,7 @@ struct PlanBuilder {
         self.graph = graph
         self.threads = threads
         store = ParameterStore(packedWeights: packedWeights)
+        estimates = ChannelEstimates(graph)
         isa = nt_isa_bits()
         element = CPUBackend.element(precision, isa)
         usesWinograd = precision == .float32Winograd || precision == .fast || element != Int32(NT_ELEMENT_FLOAT32)

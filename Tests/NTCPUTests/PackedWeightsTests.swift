@@ -107,7 +107,8 @@ final class PackedWeightsTests: XCTestCase {
                 store.forgetCounts()
                 let expected = try bits(builder.graph, inputs, CPUBackend(threadCount: 1), nil, asked)
                 XCTAssertEqual(try bits(builder.graph, inputs, CPUBackend(threadCount: 1), store, asked), expected)
-                XCTAssertEqual(store.misses.count, asked == recorded ? 0 : 1, "\(asked) from \(recorded)")
+                // bfloat16 looks for what rounding shifts as well.
+                XCTAssertEqual(store.misses.count, asked == recorded ? 0 : asked == .bfloat16 ? 2 : 1, "\(asked) from \(recorded)")
             }
         }
     }

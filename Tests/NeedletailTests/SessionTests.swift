@@ -83,20 +83,21 @@ final class SessionTests: XCTestCase {
         [(mobileNet, ["MobileNet-coffee", "MobileNet-cat"], [1, 3, 224, 224]), (emotion, ["Emotion-face"], [1, 1, 64, 64])]
     }
 
-    /// bfloat16 names float32's best label on the photos, and on 99 in 100 random parts of them and images of white noise for which float32
-    /// finds it twice as likely as the next; on 85 in 100 of all. (Rounding the weights of this small MobileNet alone changes 4 in 100 labels of
-    /// the parts, rounding as PyTorch's bfloat16 does 13: images of which the network can hardly tell.)
+    /// bfloat16 names float32's label wherever that is twice as likely as the next, on 97 in 100 of all, and is within 30 % of the largest
+    /// probability everywhere. (Found: 397 of 402 and 24 %, on other parts and noise 788 of 804. What is left is the rounding of images: it alone
+    /// leaves 392 in a model of these kernels; without what biases give back of the weights' rounding it is 379 and 43 %.)
     func testBFloat16AgreesWithFloat32() throws {
         for (model, photos, noise) in networks {
             let found = try agreement(of: .bfloat16, model, photos, noise: noise)
             XCTAssertGreaterThan(found.decided, 50)
-            XCTAssertGreaterThanOrEqual(Double(found.agreeingDecided), 0.99 * Double(found.decided), model.lastPathComponent)
-            XCTAssertGreaterThanOrEqual(Double(found.agreeing), 0.85 * Double(found.inputs), model.lastPathComponent)
+            XCTAssertEqual(found.agreeingDecided, found.decided, model.lastPathComponent)
+            XCTAssertGreaterThanOrEqual(Double(found.agreeing), 0.97 * Double(found.inputs), model.lastPathComponent)
+            XCTAssertLessThan(found.difference, 0.3, model.lastPathComponent)
         }
     }
 
     /// float16, by AVX512-FP16 or its model, names float32's label wherever that is twice as likely as the next, on 98 in 100 of all, and is
-    /// within 10 % of the largest probability everywhere. (Found: 400 of 402 and 6 %, where bfloat16 is 43 % away; with every product added in
+    /// within 10 % of the largest probability everywhere. (Found: 400 of 402 and 6 %, where bfloat16 is 24 % away; with every product added in
     /// float32, 401 and 6 %: it is the rounding of images and weights that counts. 401 of 401 and 0.8 % for the other model.)
     func testFloat16AgreesWithFloat32() throws {
         nt_isa_set_float16_model(true)

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { maximum_columns = 64 };  // of a panel
+enum {
+    maximum_columns = 64,  // of a panel
+    pair_block = 64,       // slots of a column that are packed at a time
+};
 
 #define NT_GEMM_KERNEL(suffix, name, isa, element, rows, vectors, lanes) \
     extern const nt_gemm_tile_fn nt_gemm_tiles_##suffix[4][(rows) * (vectors)];
@@ -201,38 +204,55 @@ static int float16_exponent(const float *b, size_t taps, size_t depth, size_t ta
     return exponent > 126 ? 126 : exponent < -126 ? -126 : exponent;
 }
 
-// One row of a panel of pairs: two channels a slot, the upper one `depth_stride` further or, when `single`, zero. Column j is multiplied
-// by 2^exponents[j].
-static void pack_pairs(
-    int element, const float *b, size_t columns, size_t column_stride, size_t depth_stride, int single, const int *exponents, size_t width,
-    float *packed) {
-    for (size_t j = 0; j < columns; j++) {
-        const float *source = b + j * column_stride;
-        const float lower = ldexpf(source[0], exponents[j]), upper = single ? 0 : ldexpf(source[depth_stride], exponents[j]);
-        const uint32_t slot = nt_half_bits(element, lower) | (uint32_t)nt_half_bits(element, upper) << 16;
-        memcpy(packed + j, &slot, sizeof slot);
+// Slots of `count` weights of a column, times `scale`; a missing upper one is zero.
+static void fill_slots(int element, const float *b, size_t stride, size_t count, float scale, float *slots) {
+    uint32_t bits[pair_block];
+    if (element == NT_ELEMENT_FLOAT16) {
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t half = nt_float16_bits(b[i * stride] * scale);
+            bits[i / 2] = i % 2 ? bits[i / 2] | half << 16 : half;
+        }
+    } else {
+        float weights[2 * pair_block];
+        for (size_t i = 0; i < count; i++) weights[i] = b[i * stride];
+        if (count % 2) weights[count] = 0;
+        for (size_t i = 0; i < (count + 1) / 2; i++)
+            bits[i] = nt_bfloat16_bits(weights[2 * i]) | (uint32_t)nt_bfloat16_bits(weights[2 * i + 1]) << 16;
     }
-    if (columns < width) memset(packed + columns, 0, (width - columns) * sizeof(float));
+    memcpy(slots, bits, (count + 1) / 2 * sizeof(float));
 }
 
+// Packs in blocks of rows, of which caches hold what the columns, which lie far apart, have of them for all taps.
 static void pack_panels_of_pairs(
     const nt_gemm_kernel *kernel, size_t n, size_t taps, size_t depth, const float *b, size_t column_stride,
     size_t tap_stride, size_t depth_stride, float *packed) {
-    const size_t nr = (size_t)(kernel->vectors * kernel->lanes);
-    const int scales = kernel->element == NT_ELEMENT_FLOAT16;
+    const size_t nr = (size_t)(kernel->vectors * kernel->lanes), slots = nt_slots(kernel->element, depth);
+    const bool is_scaled = kernel->element == NT_ELEMENT_FLOAT16;
     for (size_t first = 0; first < n; first += nr) {
         const size_t columns = n - first < nr ? n - first : nr;
         const size_t width = nt_gemm_bias_count(kernel, columns);
         int exponents[maximum_columns] = {0};
-        for (size_t j = 0; scales && j < columns; j++)
+        for (size_t j = 0; is_scaled && j < columns; j++)
             exponents[j] = float16_exponent(b + (first + j) * column_stride, taps, depth, tap_stride, depth_stride);
-        for (size_t t = 0; t < taps; t++) {
-            for (size_t k = 0; k < depth; k += 2, packed += width) {
-                const float *source = b + first * column_stride + t * tap_stride + k * depth_stride;
-                pack_pairs(kernel->element, source, columns, column_stride, depth_stride, k + 1 == depth, exponents, width, packed);
+        for (size_t from = 0; from < slots; from += pair_block) {
+            const size_t rest = slots - from < pair_block ? slots - from : pair_block, end = 2 * (from + rest);
+            const size_t count = (end < depth ? end : depth) - 2 * from;
+            for (size_t t = 0; t < taps; t++) {
+                float block[maximum_columns * pair_block];
+                float *rows[pair_block];
+                for (size_t j = 0; j < columns; j++) {
+                    const float *source = b + (first + j) * column_stride + t * tap_stride + 2 * from * depth_stride;
+                    fill_slots(kernel->element, source, depth_stride, count, ldexpf(1, exponents[j]), block + j * pair_block);
+                }
+                for (size_t i = 0; i < rest; i++) {
+                    rows[i] = packed + (t * slots + from + i) * width;
+                    if (columns < width) memset(rows[i] + columns, 0, (width - columns) * sizeof(float));
+                }
+                pack_consecutive(block, pair_block, columns, rest, rows);
             }
         }
-        for (size_t j = 0; scales && j < width; j++) *packed++ = ldexpf(1, -exponents[j]);
+        packed += taps * slots * width;
+        for (size_t j = 0; is_scaled && j < width; j++) *packed++ = ldexpf(1, -exponents[j]);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "../conv/stem_pool.h"
 #include "../depthwise/depthwise.h"
 #include "../element/conversion.h"
+#include "../element/rounding.h"
 #include "../elementwise/elementwise.h"
 #include "../gemm/gemm.h"
 #include "../pack/pack.h"

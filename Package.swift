@@ -11,7 +11,7 @@ let floor0: [Target] = [
         name: "CNTKernelSources", path: "Kernels/OpenCL", exclude: [], sources: ["sources.c"],
         publicHeadersPath: "include"),
     .systemLibrary(
-        name: "COpenCL", pkgConfig: "OpenCL", providers: [.apt(["ocl-icd-opencl-dev", "opencl-headers"])]),
+        name: "COpenCLHeaders", pkgConfig: "OpenCL-Headers", providers: [.apt(["ocl-icd-opencl-dev", "opencl-headers"])]),
     .systemLibrary(name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
@@ -19,6 +19,7 @@ let floor0: [Target] = [
 ]
 
 let floor1: [Target] = [
+    .target(name: "COpenCL", dependencies: ["COpenCLHeaders"]),
     .target(name: "NTTensor", dependencies: ["CNTPlatform", "NTFiles"]),
     .target(name: "CNTCodecs", dependencies: ["CJPEG", "CPNG"]),
     .target(

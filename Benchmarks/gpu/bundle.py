@@ -1,5 +1,6 @@
 """Puts together a folder that runs on another machine: the statically linked build, the libraries it still needs, the scripts."""
 
+import ctypes
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 BENCHMARKS = Path(__file__).resolve().parents[1]
 #: Left to the other machine: the C and C++ runtimes, which belong to its system.
 SYSTEM = re.compile(r"^(ld-linux|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so)")
-#: Used only where the machine has none: a GPU driver brings its own.
+#: Opened by the program; this one only where the machine has none: a GPU driver brings its own.
 LOADER = "libOpenCL.so.1"
 
 
@@ -25,7 +26,8 @@ def pack(program: Path, target: Path, models: list[Path]) -> str:
     (build / "opencl").mkdir()
     (folder / "models").mkdir()
     for name, path in needed.items():
-        shutil.copy(path, build / ("opencl" if name == LOADER else "lib") / name)
+        shutil.copy(path, build / "lib" / name)
+    shutil.copy(loader(), build / "opencl" / LOADER)
     shutil.copy(program, build / "needletail")
     if shutil.which("strip"):
         subprocess.run(["strip", str(build / "needletail")], check=True)
@@ -42,6 +44,16 @@ def pack(program: Path, target: Path, models: list[Path]) -> str:
         archive.add(folder, folder.name)
     shutil.rmtree(folder)
     return f"copy {target} to the machine and run there: python3 -m tarfile -e {target.name} . && cd {folder.name} && {run}"
+
+
+def loader() -> str:
+    """The file of this machine's OpenCL loader. Raises SystemExit when it has none."""
+    try:
+        ctypes.CDLL(LOADER)
+    except OSError as error:
+        raise SystemExit(f"{LOADER} is to be packed: {error}")
+    name = LOADER.partition(".so")[0]
+    return next(line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if f"/{name}.so" in line)
 
 
 def libraries(program: Path) -> dict[str, str]:

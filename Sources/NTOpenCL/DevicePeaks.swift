@@ -68,17 +68,21 @@ private struct PeakProbe {
     }
 
     func multiplyAdds(seconds: Double) throws -> Double {
-        let local = style.family == .manyCores ? min(128, style.maximumWorkGroupSize) : 1
+        let kernel = try DeviceKernel(try program, entry: "nt_multiply_add")
+        let local = groupSize(kernel)
         let items = style.family == .manyCores ? style.computeUnits * 16 * local : style.computeUnits * 4
         let rounds = 20_000
         let buffer = try DeviceBuffer(context, byteCount: items * style.vectorWidth * 4)
-        let kernel = try DeviceKernel(try program, entry: "nt_multiply_add")
         try kernel.set(0, buffer)
         try kernel.set(1, Int32(rounds))
         try kernel.set(2, Float(0.999))
         try kernel.set(3, Float(0.001))
         let best = try shortest(kernel, global: items, local: local, seconds: seconds)
         return Double(items * style.vectorWidth * 10 * 2) * Double(rounds) / best * 1e-9
+    }
+
+    private func groupSize(_ kernel: DeviceKernel) -> Int {
+        style.family == .manyCores ? min(128, style.maximumWorkGroupSize, kernel.limits(on: context.device).workItems) : 1
     }
 
     /// Bytes of the copies' sources, smallest first: from what first-level caches hold to what none does.
@@ -99,7 +103,7 @@ private struct PeakProbe {
         try kernel.set(1, target)
         try kernel.set(2, Int32(run))
         try kernel.set(3, Int32(vectors))
-        let local = style.family == .manyCores ? min(128, style.maximumWorkGroupSize) : 1
+        let local = groupSize(kernel)
         let items = ((vectors + run - 1) / run + local - 1) / local * local
         let best = try shortest(kernel, global: items, local: local, seconds: seconds)
         return Double(2 * vectors * style.vectorWidth * 4) / best * 1e-9

@@ -62,11 +62,20 @@ package struct OpenCLBackend: Backend {
     }
 
     package func compile(_ partition: Graph, options: CompileOptions) throws -> any CompiledPartition {
-        let compiler = PartitionCompiler(
-            partition, context: context, style: style, storedType: try storedType(for: options.precision),
-            tuning: tuning, leastSeparableWork: features.fusesSeparable ? features.leastSeparableWork : nil)
-        try compiler.compile()
-        return try OpenCLPartition(compiler, features: features)
+        var style = style
+        while true {
+            let compiler = PartitionCompiler(
+                partition, context: context, style: style, storedType: try storedType(for: options.precision),
+                tuning: tuning, leastSeparableWork: features.fusesSeparable ? features.leastSeparableWork : nil)
+            try compiler.compile()
+            do {
+                return try OpenCLPartition(compiler, features: features)
+            } catch let error as OpenCLError {
+                // A kernel of which the device allows smaller groups than of others: all are then made for these.
+                guard case .kernelLimit(let limit, _, _, _, let allowed) = error, let smaller = style.within(limit, allowed) else { throw error }
+                style = smaller
+            }
+        }
     }
 
     /// What a precision that leaves a choice stands for on this device, for people; nil for the others.

@@ -45,6 +45,30 @@ final class OpenCLPartition: CompiledPartition {
             programs[key] = try context.program(key)
         }
         self.programs = programs
+        if network == nil { try checkLimits() }
+    }
+
+    /// Throws naming the first launch that asks for more than the device allows its kernel.
+    private func checkLimits() throws(OpenCLError) {
+        struct Kernel: Hashable {
+            var program: ProgramKey
+            var entry: String
+        }
+        var known: [Kernel: DeviceKernel.Limits] = [:]
+        for launch in launches {
+            let key = Kernel(program: launch.program, entry: launch.entry)
+            guard let program = programs[launch.program] else { continue }
+            let limits: DeviceKernel.Limits
+            if let found = known[key] { limits = found } else { limits = try DeviceKernel(program, entry: launch.entry).limits(on: context.device) }
+            known[key] = limits
+            let layers = steps.indices.contains(launch.step) ? steps[launch.step].layers : []
+            func check(_ limit: KernelLimit, _ wanted: Int, _ allowed: Int) throws(OpenCLError) {
+                guard wanted > allowed else { return }
+                throw OpenCLError.kernelLimit(limit, kernel: launch.entry, layers: layers, wanted: wanted, allowed: allowed)
+            }
+            try check(.workItems, launch.local.reduce(1, *), limits.workItems)
+            try check(.localBytes, limits.localBytes, context.device.localMemoryBytes)
+        }
     }
 
     /// Whether what was compiled is to run in one launch.

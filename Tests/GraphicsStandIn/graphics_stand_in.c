@@ -50,6 +50,45 @@ bool nt_stand_in(const char *name) {
 // The loader's function of the same name as the one that asks.
 #define NEXT(call) ((__typeof__(&call))dlsym(RTLD_NEXT, #call))
 
+// Answers that a test wants, in the order in which they were given.
+static struct {
+    char call[32];
+    unsigned property;
+    void *bytes;
+    size_t byte_count, announced;
+} wanted[16];
+static int wanted_count;
+
+void nt_stand_in_answer(const char *call, unsigned property, const void *bytes, size_t byte_count, size_t announced) {
+    if (!call) {
+        while (wanted_count) free(wanted[--wanted_count].bytes);
+        return;
+    }
+    if (wanted_count == sizeof wanted / sizeof *wanted) abort();
+    void *copy = malloc(byte_count + 1);
+    if (!copy) abort();
+    memcpy(copy, bytes, byte_count);
+    snprintf(wanted[wanted_count].call, sizeof wanted->call, "%s", call);
+    wanted[wanted_count].property = property;
+    wanted[wanted_count].bytes = copy;
+    wanted[wanted_count].byte_count = byte_count;
+    wanted[wanted_count++].announced = announced;
+}
+
+static int wanted_place(const char *call, unsigned property) {
+    for (int i = 0; i < wanted_count; i++)
+        if (wanted[i].property == property && strcmp(wanted[i].call, call) == 0) return i;
+    return -1;
+}
+
+static cl_int wanted_answer(int at, size_t room, void *target, size_t *needed) {
+    if (needed) *needed = wanted[at].announced;
+    if (!target) return CL_SUCCESS;
+    if (room < wanted[at].byte_count) return CL_INVALID_VALUE;
+    memcpy(target, wanted[at].bytes, wanted[at].byte_count);
+    return CL_SUCCESS;
+}
+
 static cl_int answer(const void *value, size_t byte_count, size_t room, void *target, size_t *needed) {
     if (needed) *needed = byte_count;
     if (!target) return CL_SUCCESS;
@@ -60,6 +99,8 @@ static cl_int answer(const void *value, size_t byte_count, size_t room, void *ta
 
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(
     cl_platform_id platform, cl_platform_info property, size_t room, void *target, size_t *needed) {
+    int at = wanted_place("clGetPlatformInfo", property);
+    if (at >= 0) return wanted_answer(at, room, target, needed);
     if (current && property == CL_PLATFORM_NAME) return answer(current->platform, strlen(current->platform) + 1, room, target, needed);
     return NEXT(clGetPlatformInfo)(platform, property, room, target, needed);
 }
@@ -69,6 +110,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const cl_device_type type = CL_DEVICE_TYPE_GPU;
     const cl_uint one = 1;
     const cl_bool no = CL_FALSE;
+    int at = wanted_place("clGetDeviceInfo", property);
+    if (at >= 0) return wanted_answer(at, room, target, needed);
 #define TEXT(field) return answer(d->field, strlen(d->field) + 1, room, target, needed)
 #define VALUE(value) return answer(&(value), sizeof(value), room, target, needed)
     if (d) {
@@ -90,6 +133,27 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         }
     }
     return NEXT(clGetDeviceInfo)(device, property, room, target, needed);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint room, cl_platform_id *target, cl_uint *count) {
+    cl_int code = NEXT(clGetPlatformIDs)(room, target, count);
+    int at = wanted_place("clGetPlatformIDs", 0);
+    if (at >= 0 && count) *count = (cl_uint)wanted[at].announced;
+    return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *target, cl_uint *count) {
+    cl_int code = NEXT(clGetDeviceIDs)(platform, type, room, target, count);
+    int at = wanted_place("clGetDeviceIDs", 0);
+    if (at >= 0 && count) *count = (cl_uint)wanted[at].announced;
+    return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(
+    cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info property, size_t room, void *target, size_t *needed) {
+    int at = wanted_place("clGetKernelWorkGroupInfo", property);
+    if (at >= 0) return wanted_answer(at, room, target, needed);
+    return NEXT(clGetKernelWorkGroupInfo)(kernel, device, property, room, target, needed);
 }
 
 // The record: N.text and N.options per program; `launches`, a line each: program, kernel, global and local sizes in three dimensions. Nothing is run then.
@@ -185,6 +249,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(
         fclose(file);
         pthread_mutex_unlock(&lock);
         return CL_SUCCESS;
+    }
+    // A device that allows kernels so many work-items in a group allows no more.
+    int at = wanted_place("clGetKernelWorkGroupInfo", CL_KERNEL_WORK_GROUP_SIZE);
+    size_t items = 1, allowed;
+    for (cl_uint i = 0; local && i < dimensions; i++) items *= local[i];
+    if (at >= 0 && wanted[at].byte_count == sizeof allowed) {
+        memcpy(&allowed, wanted[at].bytes, sizeof allowed);
+        if (allowed && items > allowed) return CL_INVALID_WORK_GROUP_SIZE;
     }
     return NEXT(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count, events, event);
 }

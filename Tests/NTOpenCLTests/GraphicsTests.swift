@@ -1,4 +1,5 @@
 import CNTGraphicsStandIn
+import COpenCL
 import Foundation
 import NTGraph
 import NTOpenCL
@@ -101,6 +102,53 @@ final class GraphicsTests: XCTestCase {
             let found = try compute(plan, try plan.makeState(), inputs: [input])
             let expected = try ReferenceBackend.evaluate(builder.graph, inputs: [input])
             XCTAssertTrue(found[0].floatArray() == expected[0].floatArray(), "\(splits) parts")
+        }
+    }
+
+    /// A driver may allow a kernel smaller groups than the device has, for its registers: plans keep to it, by smaller tiles or, where no group may be
+    /// shared, by kernels that need none.
+    func testKernelsThatAllowSmallerGroups() throws {
+        defer { nt_stand_in_answer(nil, 0, nil, 0, 0) }
+        let cases = try KernelCheckTests.cases() + [try layers()]
+        for (allowed, tiles) in [(192, ["tiled gemm"]), (64, ["tiled gemm"]), (48, ["gemm"]), (1, ["gemm"])] {
+            var size = allowed
+            nt_stand_in_answer("clGetKernelWorkGroupInfo", UInt32(CL_KERNEL_WORK_GROUP_SIZE), &size, 8, 8)
+            defer { nt_stand_in_answer(nil, 0, nil, 0, 0) }
+            let backend = try backend("sm_90")
+            for item in cases {
+                let plan = try ExecutionPlan(item.graph, backend: backend)
+                for (a, b) in zip(
+                    try compute(plan, try plan.makeState(), inputs: item.inputs), try ReferenceBackend.evaluate(item.graph, inputs: item.inputs))
+                {
+                    assertEqual(a, b, "\(item.name), groups of \(allowed)")
+                }
+                guard item.name == "layers" else { continue }
+                let kernels = plan.steps.flatMap(\.step.kernels)
+                for tile in tiles { XCTAssertTrue(kernels.contains { $0.hasPrefix(tile) }, "\(kernels)") }
+                XCTAssertEqual(kernels.contains { $0.hasPrefix("tiled gemm") }, allowed >= 64, "\(kernels)")
+            }
+        }
+    }
+
+    func testPicturesWithSmallerGroups() throws {
+        var size = 6
+        nt_stand_in_answer("clGetKernelWorkGroupInfo", UInt32(CL_KERNEL_WORK_GROUP_SIZE), &size, 8, 8)
+        defer { nt_stand_in_answer(nil, 0, nil, 0, 0) }
+        for item in PixelCase.all.prefix(4) { XCTAssertEqual(try item.found(try backend("sm_90")), item.expected) }
+    }
+
+    /// Where nothing smaller is left, the error names kernel, layer, what is wanted and what allowed, before anything runs.
+    func testKernelsThatNeedMoreThanThereIs() throws {
+        var bytes: UInt64 = 1 << 30
+        nt_stand_in_answer("clGetKernelWorkGroupInfo", UInt32(CL_KERNEL_LOCAL_MEM_SIZE), &bytes, 8, 8)
+        defer { nt_stand_in_answer(nil, 0, nil, 0, 0) }
+        let item = try DeviceCase(Unary(.relu), [[4]])
+        for backend in [try backend("sm_90"), try OpenCLBackend(device: OpenCLBackend.devices().device(0), cache: nil, features: DeviceFeatures())] {
+            XCTAssertThrowsError(try ExecutionPlan(item.graph, backend: backend)) {
+                let expected = OpenCLError.kernelLimit(
+                    .localBytes, kernel: "nt_unary", layers: ["layer"], wanted: 1 << 30, allowed: backend.device.localMemoryBytes)
+                XCTAssertEqual($0 as? OpenCLError, expected)
+            }
         }
     }
 

@@ -7,9 +7,10 @@ import XCTest
 /// Each kernel once, on tensors small enough for a simulator. `Scripts/check-opencl-kernels` runs these under oclgrind, which reports accesses out of
 /// bounds and races between work-items.
 final class KernelCheckTests: XCTestCase {
-    func testEveryKernelOnce() throws {
+    /// A graph for each kernel.
+    static func cases() throws -> [DeviceCase] {
         let same = Padding2D(top: 1, left: 1, bottom: 1, right: 1)
-        let cases = [
+        return [
             try DeviceCase(Convolution(strides: Size2D(2, 2), padding: same, hasBias: true), [[1, 3, 5, 4]], constants: [[5, 3, 3, 3], [5]]),
             try DeviceCase(Convolution(padding: same), [[1, 6, 4, 3]], constants: [[17, 6, 3, 3]]),
             try DeviceCase(Convolution(hasBias: true, activation: .relu), [[1, 8, 3, 4]], constants: [[33, 8, 1, 1], [33]]),
@@ -30,7 +31,10 @@ final class KernelCheckTests: XCTestCase {
             try DeviceCase(Pad(.reflection, before: [0, 1], after: [0, 2]), [[2, 4]]),
             try DeviceCase(Gather(axis: 0), [[4, 3]], constantValues: [[3, 0, -1]]),
         ]
-        for item in cases {
+    }
+
+    func testEveryKernelOnce() throws {
+        for item in try Self.cases() {
             let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
             for entry in try DeviceFixture.entries.get() {
                 for (a, b) in zip(try compute(item.graph, on: entry.backend, inputs: item.inputs), expected) {

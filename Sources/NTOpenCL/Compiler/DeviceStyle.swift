@@ -18,21 +18,48 @@ package struct DeviceStyle: Sendable, Hashable {
     package var depthwisePixels: Int
     package var computeUnits: Int
     package var maximumWorkGroupSize: Int
+    /// Work-items of a group per dimension.
+    package var maximumWorkItemSizes: [Int]
     package var localMemoryBytes: Int
+
+    /// Work-items along the sides of the smallest group that shares local memory, and the bytes that the smallest tile needs there.
+    private static let leastSide = 8
+    private static let leastLocalBytes = 4 << 10
 
     /// The defaults for a device of this kind. Where kernels are compiled for each layer, many shapes of tiles cost no more than few.
     package init(for device: OpenCLDevice, family: Family? = nil, compilesPerLayer: Bool = false) {
-        self.family = family ?? (device.kind == .gpu ? .manyCores : .wideCores)
+        maximumWorkItemSizes = device.maximumWorkItemSizes.map { max(1, $0) }
+        let sides = maximumWorkItemSizes.prefix(2)
+        maximumWorkGroupSize = max(1, min(device.maximumWorkGroupSize, sides.first ?? 1))
+        localMemoryBytes = device.localMemoryBytes
+        let sharesLocalMemory =
+            maximumWorkGroupSize >= Self.leastSide * Self.leastSide && sides.count == 2 && sides.allSatisfy { $0 >= Self.leastSide }
+            && localMemoryBytes >= Self.leastLocalBytes
+        self.family = sharesLocalMemory ? family ?? (device.kind == .gpu ? .manyCores : .wideCores) : .wideCores
         let widest = self.family == .manyCores ? 4 : 16
         vectorWidth = [16, 8, 4].first { $0 <= min(widest, max(4, device.nativeFloatVector)) } ?? 4
         // 10 and 5 rows leave little over in images of 7, 14, 28, 56, 112 pixels a side; few heights make few programs.
         tileRows = vectorWidth == 16 ? (compilesPerLayer ? [1, 4, 7, 8, 10, 12] : [1, 4, 10]) : [1, 5]
-        let sides = device.maximumWorkItemSizes.prefix(2)
-        groupSide = device.maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : 8
+        groupSide = maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : Self.leastSide
         depthwisePixels = vectorWidth == 16 ? 7 : 4
         computeUnits = device.computeUnits
-        localMemoryBytes = device.localMemoryBytes
-        maximumWorkGroupSize = min(device.maximumWorkGroupSize, device.maximumWorkItemSizes.first ?? 1)
+    }
+
+    /// The style after a kernel was found to allow less than this one asks: groups that are no larger, less local memory, or else kernels that share
+    /// none. Nil where nothing can be smaller.
+    func within(_ limit: KernelLimit, _ allowed: Int) -> DeviceStyle? {
+        var result = self
+        switch limit {
+        case .workItems:
+            guard allowed > 0, allowed < maximumWorkGroupSize else { return nil }
+            result.maximumWorkGroupSize = allowed
+            if allowed < 256 { result.groupSide = Self.leastSide }
+        case .localBytes:
+            guard family == .manyCores else { return nil }
+            result.localMemoryBytes = min(allowed, localMemoryBytes / 2)
+        }
+        if result.maximumWorkGroupSize < Self.leastSide * Self.leastSide || result.localMemoryBytes < Self.leastLocalBytes { result.family = .wideCores }
+        return result
     }
 
     /// The device class in words, for descriptions.
@@ -54,9 +81,9 @@ package struct DeviceStyle: Sendable, Hashable {
     func range(_ items: [Int]) -> (global: [Int], local: [Int]) {
         guard family == .manyCores else { return (items, [Int](repeating: 1, count: items.count)) }
         var room = min(128, maximumWorkGroupSize)
-        let local = items.map { extent in
+        let local = items.enumerated().map { axis, extent in
             var size = 1
-            while size * 2 <= min(room, extent) { size *= 2 }
+            while size * 2 <= min(room, extent, axis < maximumWorkItemSizes.count ? maximumWorkItemSizes[axis] : 1) { size *= 2 }
             room /= size
             return size
         }

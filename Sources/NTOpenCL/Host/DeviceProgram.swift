@@ -62,9 +62,11 @@ final class DeviceProgram: @unchecked Sendable {
     private func log(_ device: cl_device_id) -> String {
         var size = 0
         let property = cl_program_build_info(CL_PROGRAM_BUILD_LOG)
-        guard clGetProgramBuildInfo(program, device, property, 0, nil, &size) == CL_SUCCESS, size > 1 else { return "" }
+        let name = "clGetProgramBuildInfo"
+        guard api.status(name, { clGetProgramBuildInfo(program, device, property, 0, nil, &size) }) == CL_SUCCESS, size > 1, size <= 16 << 20
+        else { return "" }
         var bytes = [UInt8](repeating: 0, count: size)
-        guard clGetProgramBuildInfo(program, device, property, size, &bytes, nil) == CL_SUCCESS else { return "" }
+        guard api.status(name, { clGetProgramBuildInfo(program, device, property, size, &bytes, nil) }) == CL_SUCCESS else { return "" }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 

@@ -77,9 +77,17 @@ struct DeviceQuery {
     let id: cl_device_id
     let api: OpenCLInterface
 
+    /// Throws when a driver says that an answer takes more bytes than any does.
+    static func check(_ byteCount: Int, of call: String) throws(OpenCLError) {
+        guard (0...(1 << 20)).contains(byteCount) else {
+            throw OpenCLError.unsupported("a driver claims that an answer of \(call) takes \(UInt(bitPattern: byteCount)) bytes")
+        }
+    }
+
     func string(_ property: Int32) throws(OpenCLError) -> String {
         var size = 0
         try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), 0, nil, &size) }
+        try Self.check(size, of: "clGetDeviceInfo")
         guard size > 0 else { return "" }
         var bytes = [UInt8](repeating: 0, count: size)
         try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), size, &bytes, nil) }
@@ -98,9 +106,10 @@ struct DeviceQuery {
     func numbers<T: FixedWidthInteger>(_ property: Int32, as type: T.Type) throws(OpenCLError) -> [T] {
         var size = 0
         try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), 0, nil, &size) }
+        try Self.check(size, of: "clGetDeviceInfo")
         var values = [T](repeating: 0, count: size / MemoryLayout<T>.size)
         guard !values.isEmpty else { return [] }
-        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), size, &values, nil) }
+        try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), values.count * MemoryLayout<T>.size, &values, nil) }
         return values
     }
 }

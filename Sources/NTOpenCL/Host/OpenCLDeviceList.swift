@@ -29,7 +29,12 @@ package struct OpenCLDeviceList: Sendable {
             if devices.isEmpty, problems.isEmpty { problems.append("the installed drivers offer no device") }
             if withoutDevice.contains(PoCLCache.platformName), let problem = pocl.problem { problems.append(problem) }
         } catch OpenCLError.call(_, OpenCLError.platformNotFound) {
-            if drivers.drivers.isEmpty {
+            if let loader = nt_opencl_problem() {
+                // Drivers that no loader asks do not matter.
+                self.devices = []
+                reason = "no OpenCL loader (libOpenCL.so.1) is installed: \(String(cString: loader))"
+                return
+            } else if drivers.drivers.isEmpty {
                 problems.append("no OpenCL driver is installed: '\(drivers.place)' names none")
             } else if broken.count < drivers.drivers.count {
                 problems.append("the installed drivers offer no platform")
@@ -56,6 +61,7 @@ package struct OpenCLDeviceList: Sendable {
     private static func platforms(_ api: OpenCLInterface) throws(OpenCLError) -> [cl_platform_id] {
         var count: cl_uint = 0
         try api.check("clGetPlatformIDs") { clGetPlatformIDs(0, nil, &count) }
+        try DeviceQuery.check(Int(count) * MemoryLayout<cl_platform_id>.size, of: "clGetPlatformIDs")
         guard count > 0 else { return [] }
         var ids = [cl_platform_id?](repeating: nil, count: Int(count))
         try api.check("clGetPlatformIDs") { clGetPlatformIDs(count, &ids, nil) }
@@ -68,6 +74,7 @@ package struct OpenCLDeviceList: Sendable {
         let status = api.status("clGetDeviceIDs") { clGetDeviceIDs(platform, all, 0, nil, &count) }
         if status == CL_DEVICE_NOT_FOUND { return [] }
         guard status == CL_SUCCESS else { throw OpenCLError.call(name: "clGetDeviceIDs", code: status) }
+        try DeviceQuery.check(Int(count) * MemoryLayout<cl_device_id>.size, of: "clGetDeviceIDs")
         guard count > 0 else { return [] }
         var ids = [cl_device_id?](repeating: nil, count: Int(count))
         try api.check("clGetDeviceIDs") { clGetDeviceIDs(platform, all, count, &ids, nil) }
@@ -78,6 +85,7 @@ package struct OpenCLDeviceList: Sendable {
         var size = 0
         let property = cl_platform_info(CL_PLATFORM_NAME)
         try api.check("clGetPlatformInfo") { clGetPlatformInfo(platform, property, 0, nil, &size) }
+        try DeviceQuery.check(size, of: "clGetPlatformInfo")
         var bytes = [UInt8](repeating: 0, count: max(1, size))
         try api.check("clGetPlatformInfo") { clGetPlatformInfo(platform, property, size, &bytes, nil) }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

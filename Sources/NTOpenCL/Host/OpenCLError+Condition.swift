@@ -34,7 +34,7 @@ extension OpenCLError {
         case .tooLarge: .outOfMemory
         case .notAvailable: .busy
         case .call(let name, let code): Self.condition(of: code, in: name, otherwise: .other)
-        case .unsupported, .indexOutOfRange, .notFinite: .other
+        case .kernelLimit, .unsupported, .indexOutOfRange, .notFinite: .other
         }
     }
 
@@ -52,7 +52,7 @@ extension OpenCLError {
         case CL_OUT_OF_RESOURCES: waiting.contains(call) ? .lost : .outOfMemory
         case CL_DEVICE_NOT_AVAILABLE: opening.contains(call) ? .busy : .lost
         case CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, brokenContext: .lost
-        case platformNotFound, CL_DEVICE_NOT_FOUND: .absent
+        case platformNotFound, CL_DEVICE_NOT_FOUND, NT_CALL_MISSING: .absent
         default: otherwise
         }
     }

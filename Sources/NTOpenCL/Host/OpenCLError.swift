@@ -1,5 +1,11 @@
 import COpenCL
 
+/// What a device may allow one kernel less of than others.
+package enum KernelLimit: String, Sendable {
+    case workItems = "work-items in a group"
+    case localBytes = "bytes of local memory"
+}
+
 /// What goes wrong between here and a device.
 package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     /// No device can be used; the reason says whether a driver, a platform or a device is missing.
@@ -14,6 +20,8 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     case build(program: String, options: String, code: Int32, log: String)
     /// Something is larger than the device allows.
     case tooLarge(what: String, byteCount: Int, limit: Int, device: String)
+    /// A layer's kernel asks for more than the device allows this kernel, and nothing smaller is left to try.
+    case kernelLimit(KernelLimit, kernel: String, layers: [String], wanted: Int, allowed: Int)
     /// The device lacks a feature that was asked for.
     case unsupported(String)
     /// A layer read an index outside its tensor, as the operator's definition forbids.
@@ -32,6 +40,9 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
             "the OpenCL program '\(program)' (\(options)) does not build: \(Self.name(of: code))\n\(log)"
         case .tooLarge(let what, let byteCount, let limit, let device):
             "\(what) needs \(byteCount) bytes; '\(device)' allows \(limit)"
+        case .kernelLimit(let limit, let kernel, let layers, let wanted, let allowed):
+            "the kernel '\(kernel)' of layer \(layers.map { "'\($0)'" }.joined(separator: ", ")) needs \(wanted) \(limit.rawValue); "
+                + "the OpenCL device allows it \(allowed)"
         case .unsupported(let reason): reason
         case .indexOutOfRange(let layers): "an index lies outside its tensor in layer \(layers.map { "'\($0)'" }.joined(separator: " or "))"
         case .notFinite(let layer): "layer '\(layer)' gives NaN or infinity on the OpenCL device"
@@ -43,12 +54,12 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The name of an OpenCL status code in cl.h.
     package static func name(of code: Int32) -> String {
-        if let name = names[code] { return "\(name) (\(code))" }
+        if let name = names[code] { return code == NT_CALL_MISSING ? name : "\(name) (\(code))" }
         return "status \(code)"
     }
 
     private static let names: [Int32: String] = [
-        CL_DEVICE_NOT_FOUND: "CL_DEVICE_NOT_FOUND", CL_DEVICE_NOT_AVAILABLE: "CL_DEVICE_NOT_AVAILABLE",
+        NT_CALL_MISSING: "the OpenCL loader lacks it", CL_DEVICE_NOT_FOUND: "CL_DEVICE_NOT_FOUND", CL_DEVICE_NOT_AVAILABLE: "CL_DEVICE_NOT_AVAILABLE",
         CL_COMPILER_NOT_AVAILABLE: "CL_COMPILER_NOT_AVAILABLE",
         CL_MEM_OBJECT_ALLOCATION_FAILURE: "CL_MEM_OBJECT_ALLOCATION_FAILURE", CL_OUT_OF_RESOURCES: "CL_OUT_OF_RESOURCES",
         CL_OUT_OF_HOST_MEMORY: "CL_OUT_OF_HOST_MEMORY",

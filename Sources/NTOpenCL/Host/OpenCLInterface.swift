@@ -6,7 +6,8 @@ import Foundation
 /// All calls of this module go through `check`, `create` and `release`, under the name of the C function. A replacement decides per call
 /// whether the driver is asked at all. Safe from any thread.
 package final class OpenCLInterface: @unchecked Sendable {
-    /// Asked before a call with its C name; a status other than nil is taken for the call's result, and the driver is not called.
+    /// Asked before a call with its C name; a status other than nil is taken for the call's result, and the driver is not called. With CL_SUCCESS a call
+    /// then gives nothing: no object, zeros.
     package typealias Interceptor = @Sendable (_ call: String) -> cl_int?
 
     /// The installed drivers.
@@ -41,9 +42,10 @@ package final class OpenCLInterface: @unchecked Sendable {
 
     /// Performs a call that returns a new object and stores a status.
     func create<Object>(_ call: String, kind: String, _ body: (inout cl_int) -> Object?) throws(OpenCLError) -> Object {
-        if let code = interceptor?(call), code != CL_SUCCESS { throw OpenCLError.call(name: call, code: code) }
         var code = cl_int(CL_SUCCESS)
-        guard let object = body(&code), code == CL_SUCCESS else {
+        let made: Object?
+        if let status = interceptor?(call) { (made, code) = (nil, status) } else { made = body(&code) }
+        guard let object = made, code == CL_SUCCESS else {
             throw OpenCLError.call(name: call, code: code == CL_SUCCESS ? CL_INVALID_VALUE : code)
         }
         count(kind, 1)

@@ -7,6 +7,7 @@
 #define CNT_GRAPHICS_STAND_IN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,6 +18,11 @@ extern const char *const nt_stand_in_names[];
 
 /// From now on devices describe themselves as this graphics processor; NULL ends it. False when the name is not known. One thread at a time.
 bool nt_stand_in(const char *name);
+
+/// From now on `call` (clGetPlatformInfo, clGetDeviceInfo, clGetKernelWorkGroupInfo) answers a question for `property` with these bytes, and with
+/// `announced` one for their number; clGetPlatformIDs and clGetDeviceIDs count `announced` objects (property 0). A kernel launched in larger groups than
+/// CL_KERNEL_WORK_GROUP_SIZE is answered with is refused. NULL ends all of it. One thread at a time.
+void nt_stand_in_answer(const char *call, unsigned property, const void *bytes, size_t byte_count, size_t announced);
 
 #ifdef __cplusplus
 }

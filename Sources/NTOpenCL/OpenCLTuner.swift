@@ -32,7 +32,8 @@ package struct OpenCLTuner {
     /// Measures every distinct shape of `graph`, at most `secondsPerTile` for each tile, and returns the table that `backend` has with the findings
     /// added. Shapes that this table lacks come first, and of them those with most arithmetic. After `seconds` in all, or once `isOver` says so, no
     /// further tile is measured: shapes not begun by then have no finding; the graph as a whole is still run with what was found. A tile that the device
-    /// refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer.
+    /// refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer; and, as if all were
+    /// done, of the runs of the whole graph.
     package func tune(
         _ graph: Graph, precision: Precision = .float32, secondsPerTile: Double = 0.02, seconds limit: Double = .infinity,
         progress: (_ done: Int, _ total: Int, _ layer: String) -> Void = { _, _, _ in }, isOver isInterrupted: () -> Bool = { false }
@@ -65,8 +66,8 @@ package struct OpenCLTuner {
             defaults.set(isFused: found.isFusedByDefault, for: pair.shape)
             result.findings.append(found.finding)
         }
-        try confirm(&result, defaults, graph, precision, seconds: secondsPerTile)
         progress(total, total, "")
+        try confirm(&result, defaults, graph, precision, seconds: secondsPerTile)
         return result
     }
 

@@ -14,7 +14,7 @@ final class PixelStage: @unchecked Sendable {
     private var tables: DeviceBuffer?
     /// What `tables` holds.
     private var resampling: PixelResampling?
-    private var kernels: [ProgramKey: (kernel: DeviceKernel, style: DeviceStyle)] = [:]
+    private var kernels: [ProgramKey: SizedKernel] = [:]
     /// Images made and not yet used, by input.
     private var staged: [Int: Set<Int>] = [:]
 
@@ -68,7 +68,10 @@ final class PixelStage: @unchecked Sendable {
         }
     }
 
-    private func kernel(_ key: ProgramKey, _ program: DeviceProgram, _ entry: String) throws(OpenCLError) -> (kernel: DeviceKernel, style: DeviceStyle) {
+    /// A kernel and the style of what the device allows it.
+    private typealias SizedKernel = (kernel: DeviceKernel, style: DeviceStyle)
+
+    private func kernel(_ key: ProgramKey, _ program: DeviceProgram, _ entry: String) throws(OpenCLError) -> SizedKernel {
         if let known = kernels[key] { return known }
         let kernel = try DeviceKernel(program, entry: entry)
         let made = (kernel, style.within(.workItems, kernel.limits(on: context.device).workItems) ?? style)
@@ -117,7 +120,7 @@ final class PixelStage: @unchecked Sendable {
     }
 
     private func launch(
-        _ narrow: (kernel: DeviceKernel, style: DeviceStyle), _ combine: (kernel: DeviceKernel, style: DeviceStyle), _ layout: PixelLayout, _ resampling: PixelResampling, _ target: DeviceBuffer
+        _ narrow: SizedKernel, _ combine: SizedKernel, _ layout: PixelLayout, _ resampling: PixelResampling, _ target: DeviceBuffer
     ) throws(OpenCLError) {
         guard let bytes, let tables else { return }
         let middle = try Self.buffer(&middle, atLeast: layout.middleBytes, context)
@@ -129,7 +132,7 @@ final class PixelStage: @unchecked Sendable {
 
     /// Sets the arguments - buffers, two numbers, the run, the rest - and queues the kernel. On wide cores a work-item takes a whole row.
     private func launch(
-        _ made: (kernel: DeviceKernel, style: DeviceStyle), _ buffers: [DeviceBuffer], _ numbers: [Int], inner: Int, outer: Int
+        _ made: SizedKernel, _ buffers: [DeviceBuffer], _ numbers: [Int], inner: Int, outer: Int
     ) throws(OpenCLError) {
         let (kernel, style) = made
         let run = style.family == .wideCores ? inner : 1

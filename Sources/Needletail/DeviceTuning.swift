@@ -28,7 +28,7 @@ public enum DeviceTuning {
     /// Measures every distinct shape of `model` with `batch` images at a time on the device of that number (the first GPU, else the first device, when
     /// nil) and writes the table that later sessions on this device read, those shapes first that the table lacks. After `seconds`, when given, or once
     /// `isOver` says so, no further tile is measured; what was found is then tried on the whole network, some seconds more, and kept. `progress` hears how
-    /// many measurements are done and of how many. Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes
+    /// many measurements are done and of how many, and of all being done when the whole network's turn comes. Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes
     /// seconds to minutes.
     public static func tune(
         _ model: Model, deviceIndex: Int? = nil, precision: ComputePrecision = .float32, batch: Int = 1, seconds: Double? = nil,

@@ -102,6 +102,9 @@ enum Console {
         _ = write("needletail: \(line.count > 500 ? line.prefix(500) + "..." : line)\n", to: STDERR_FILENO)
     }
 
+    /// One line on standard error.
+    static func note(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
+
     /// Shows or replaces a progress line, when standard error is a terminal.
     static func progress(_ text: String?) {
         guard isatty(STDERR_FILENO) == 1 else { return }

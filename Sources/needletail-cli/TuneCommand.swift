@@ -24,14 +24,20 @@ enum TuneCommand: Command {
         let seconds = try arguments.number("--seconds", in: 0...86_400)
         let interrupt = Interrupt()
         // The second one ends the program.
-        let signals = SignalWatch { number in if interrupt.hasCome.exchange(true, ordering: .relaxed) { SignalWatch.end(by: number) } }
+        let signals = SignalWatch { number in
+            guard interrupt.hasCome.exchange(true, ordering: .relaxed) else { return }
+            Console.progress(nil)
+            SignalWatch.end(by: number)
+        }
         defer { signals.cancel() }
+        var bar = arguments.has("--json") ? nil : ProgressBar(unit: "tiles", last: "trying the whole network", limit: seconds)
+        defer { bar?.clear() }
         let report = try DeviceTuning.tune(
             Model(contentsOf: CommonFlags.url(path, "the model")), deviceIndex: configuration.deviceIndex,
             precision: configuration.precision, batch: batch, seconds: seconds,
-            progress: { done, total in Console.progress("tile \(done) of \(total)") },
+            progress: { done, total in bar?.show(done: done, total: total) },
             isOver: { interrupt.hasCome.load(ordering: .relaxed) })
-        Console.progress(nil)
+        bar?.clear()
         if arguments.has("--json") {
             let findings = report.findings.map { ["layer": $0.layer, "before": $0.before, "after": $0.after] as [String: Any] }
             var object: [String: Any] = ["file": report.file.path, "findings": findings, "shapes": report.shapeCount]

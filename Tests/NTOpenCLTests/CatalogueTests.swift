@@ -6,17 +6,11 @@ import XCTest
 
 /// The shared cases of all operators and random graphs on every device.
 final class CatalogueTests: XCTestCase {
-    /// Operators that image networks hardly ever meet: the reference runs them.
-    private static let withoutKernels: Set = [
-        "CropResize", "GatherAlongAxis", "GatherND", "Scatter", "CumulativeSum", "ReverseSequence",
-    ]
-
     private func check(_ family: DeviceStyle.Family, _ cases: [TestSupport.OperatorCase], file: StaticString = #filePath, line: UInt = #line) throws {
         for entry in try DeviceFixture.entries.get() where entry.backend.style.family == family {
             for test in cases {
                 for problem in BackendCheck.run(test, on: entry.backend) { XCTFail("\(entry.name): \(problem)", file: file, line: line) }
                 for fallback in try BackendCheck.fallbacks(test, on: entry.backend) {
-                    if Self.withoutKernels.contains(fallback.operatorKind) { continue }
                     // Layers whose weights are inputs have no kernel: weights are packed beforehand.
                     XCTAssertEqual(fallback.reason, "its weights are computed at run time", test.name, file: file, line: line)
                 }
@@ -29,7 +23,7 @@ final class CatalogueTests: XCTestCase {
 
     func testEveryOperatorIsClaimed() throws {
         let backend = try DeviceFixture.backend()
-        for kind in OperatorCatalogue.kinds where !Self.withoutKernels.contains(kind) {
+        for kind in OperatorCatalogue.kinds {
             let cases = OperatorCases.covering(kind)
             XCTAssertFalse(cases.isEmpty, kind)
             XCTAssertTrue(try cases.contains { try BackendCheck.fallbacks($0, on: backend).isEmpty }, "\(kind) has no OpenCL kernel")

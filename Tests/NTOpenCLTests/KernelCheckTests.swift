@@ -2,6 +2,7 @@ import NTGraph
 import NTOpenCL
 import NTRuntime
 import NTTensor
+import TestSupport
 import XCTest
 
 /// Each kernel once, on tensors small enough for a simulator. `Scripts/check-opencl-kernels` runs these under oclgrind, which reports accesses out of
@@ -40,6 +41,17 @@ final class KernelCheckTests: XCTestCase {
                 for (a, b) in zip(try compute(item.graph, on: entry.backend, inputs: item.inputs), expected) {
                     assertEqual(a, b, "\(item.name) on \(entry.name)")
                 }
+            }
+        }
+    }
+
+    /// The kernels whose places to read and write are data.
+    func testPickingKernelsOnce() throws {
+        for kind in ["GatherAlongAxis", "GatherND", "Scatter", "CumulativeSum", "ReverseSequence", "CropResize"] {
+            let cases = OperatorCases.covering(kind)
+            XCTAssertFalse(cases.isEmpty, kind)
+            for entry in try DeviceFixture.entries.get() {
+                for item in cases { XCTAssertEqual(BackendCheck.run(item, on: entry.backend), [], "\(item.name) on \(entry.name)") }
             }
         }
     }

@@ -58,7 +58,8 @@ package struct DeviceStyle: Sendable, Hashable {
             guard family == .manyCores else { return nil }
             result.localMemoryBytes = min(allowed, localMemoryBytes / 2)
         }
-        if result.maximumWorkGroupSize < Self.leastSide * Self.leastSide || result.localMemoryBytes < Self.leastLocalBytes { result.family = .wideCores }
+        let isShareable = result.maximumWorkGroupSize >= Self.leastSide * Self.leastSide && result.localMemoryBytes >= Self.leastLocalBytes
+        if !isShareable { result.family = .wideCores }
         return result
     }
 

@@ -35,7 +35,8 @@ struct DriverFiles {
     var problems: [String] {
         drivers.compactMap { file, library in
             guard let library else { return "'\(file)' names no library" }
-            guard let handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL) else {
+            // Kept: not every driver can be loaded a second time.
+            guard let handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) else {
                 let words = dlerror().map { String(cString: $0) } ?? "no reason given"
                 return file == library ? "'\(file)' does not load: \(words)" : "'\(file)' names '\(library)', which does not load: \(words)"
             }

@@ -21,7 +21,7 @@ package struct OpenCLDevice: @unchecked Sendable {
     package let localMemoryBytes: Int
     package let maximumWorkGroupSize: Int
     package let maximumWorkItemSizes: [Int]
-    /// Where a buffer inside a buffer may begin, in bytes.
+    /// Where a buffer inside a buffer may begin, in bytes: a power of two, at most 64 KiB.
     package let subBufferAlignment: Int
     /// Floats in the native vector, 0 when the device does not say.
     package let nativeFloatVector: Int
@@ -56,14 +56,16 @@ package struct OpenCLDevice: @unchecked Sendable {
             ? .gpu
             : type & UInt64(CL_DEVICE_TYPE_CPU) != 0
                 ? .cpu : type & UInt64(CL_DEVICE_TYPE_ACCELERATOR) != 0 ? .accelerator : .other
-        computeUnits = max(1, Int(try query.number(CL_DEVICE_MAX_COMPUTE_UNITS, as: cl_uint.self)))
+        // Work is dealt out by it: beyond any device's number it would be dealt out to nobody.
+        computeUnits = min(max(1, Int(try query.number(CL_DEVICE_MAX_COMPUTE_UNITS, as: cl_uint.self))), 8192)
         clockMHz = Int((try? query.number(CL_DEVICE_MAX_CLOCK_FREQUENCY, as: cl_uint.self)) ?? 0)
         globalMemoryBytes = Int(clamping: try query.number(CL_DEVICE_GLOBAL_MEM_SIZE, as: cl_ulong.self))
         maximumAllocationBytes = Int(clamping: try query.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE, as: cl_ulong.self))
         localMemoryBytes = Int(clamping: try query.number(CL_DEVICE_LOCAL_MEM_SIZE, as: cl_ulong.self))
         maximumWorkGroupSize = max(1, try query.number(CL_DEVICE_MAX_WORK_GROUP_SIZE, as: Int.self))
         maximumWorkItemSizes = try query.numbers(CL_DEVICE_MAX_WORK_ITEM_SIZES, as: Int.self)
-        subBufferAlignment = max(64, Int(try query.number(CL_DEVICE_MEM_BASE_ADDR_ALIGN, as: cl_uint.self)) / 8)
+        let alignment = Int(try query.number(CL_DEVICE_MEM_BASE_ADDR_ALIGN, as: cl_uint.self)) / 8
+        subBufferAlignment = (6...16).map { 1 << $0 }.first { $0 >= alignment } ?? 1 << 16
         nativeFloatVector = Int((try? query.number(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, as: cl_uint.self)) ?? 0)
         hasUnifiedMemory = ((try? query.number(CL_DEVICE_HOST_UNIFIED_MEMORY, as: cl_bool.self)) ?? 0) != 0
         hasCompiler = try query.number(CL_DEVICE_COMPILER_AVAILABLE, as: cl_bool.self) != 0

@@ -10,6 +10,11 @@ package struct OpenCLDeviceList: Sendable {
     /// Asks every installed driver. Never throws: a driver or a platform that fails is left out and named in `reason`.
     package init(api: OpenCLInterface = .system, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let pocl = PoCLCache.current
+        // Drivers that no loader asks do not matter.
+        if let problem = nt_opencl_problem() {
+            (devices, reason) = ([], "no OpenCL loader (libOpenCL.so.1) is installed: \(String(cString: problem))")
+            return
+        }
         let drivers = DriverFiles(environment: environment)
         let broken = drivers.problems
         var devices: [OpenCLDevice] = []
@@ -29,12 +34,7 @@ package struct OpenCLDeviceList: Sendable {
             if devices.isEmpty, problems.isEmpty { problems.append("the installed drivers offer no device") }
             if withoutDevice.contains(PoCLCache.platformName), let problem = pocl.problem { problems.append(problem) }
         } catch OpenCLError.call(_, OpenCLError.platformNotFound) {
-            if let loader = nt_opencl_problem() {
-                // Drivers that no loader asks do not matter.
-                self.devices = []
-                reason = "no OpenCL loader (libOpenCL.so.1) is installed: \(String(cString: loader))"
-                return
-            } else if drivers.drivers.isEmpty {
+            if drivers.drivers.isEmpty {
                 problems.append("no OpenCL driver is installed: '\(drivers.place)' names none")
             } else if broken.count < drivers.drivers.count {
                 problems.append("the installed drivers offer no platform")

@@ -40,12 +40,12 @@
 float4 nt_load_halves(global const half *p)
 {
     ushort4 bits = *(global const ushort4 *)p;
-    return vload_half4(0, (const half *)&bits);
+    return vload_half4(0, (private const half *)&bits);
 }
 void nt_store_halves(global half *p, float4 v)
 {
     ushort4 bits;
-    vstore_half4_rte(v, 0, (half *)&bits);
+    vstore_half4_rte(v, 0, (private half *)&bits);
     *(global ushort4 *)p = bits;
 }
 #undef NT_LOAD4_float

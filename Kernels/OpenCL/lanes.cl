@@ -2,7 +2,7 @@
 //
 // A lane is what the reduced axes span at one place of the kept axes. meta holds three numbers per axis, kept axes first, then the reduced:
 // extent, stride of x, stride of y. The last reduced axis is the inner one of `inner` elements; `outer` is the product of the others.
-// GROUP work-items share a lane and meet in local memory; with GROUP 1 an item does a lane alone.
+// GROUP work-items share a lane, see `groups.cl`; with GROUP 1 an item does a lane alone.
 // Long sums are taken in blocks whose totals are added with compensation (Kahan), so that they keep their digits.
 #if GROUP == 1
 #define LANE_BEGIN() \
@@ -10,8 +10,8 @@
     if (lane >= lanes) return;
 #else
 #define LANE_BEGIN() \
-    local float shared_[GROUP]; \
-    int lane = (int)get_group_id(0), member = (int)get_local_id(0);
+    GROUP_MEMORY(1) \
+    int lane = (int)get_group_id(0), member = MEMBER;
 #endif
 
 #define LANE_BASES() \
@@ -40,27 +40,9 @@
         } \
     }
 
-#if GROUP == 1
-#define SHARE(variable, combine) {}
-#else
-// Combines every item's `variable` and gives all of them the result.
-#define SHARE(variable, combine) { \
-    shared_[member] = variable; \
-    barrier(CLK_LOCAL_MEM_FENCE); \
-    for (int half_ = GROUP / 2; half_ > 0; half_ /= 2) { \
-        if (member < half_) { \
-            float a = shared_[member], b = shared_[member + half_]; \
-            shared_[member] = combine; \
-        } \
-        barrier(CLK_LOCAL_MEM_FENCE); \
-    } \
-    variable = shared_[0]; \
-    barrier(CLK_LOCAL_MEM_FENCE); }
-#endif
-
 // A sum in blocks of 64, the blocks' totals compensated.
 typedef struct { float total, lost, block; int count; } nt_sum;
-void nt_sum_flush(nt_sum *s)
+void nt_sum_flush(private nt_sum *s)
 {
     float add = s->block - s->lost, next = s->total + add;
     s->lost = isfinite(next) ? (next - s->total) - add : 0.0f;
@@ -68,12 +50,12 @@ void nt_sum_flush(nt_sum *s)
     s->block = 0.0f;
     s->count = 0;
 }
-void nt_sum_add(nt_sum *s, float value)
+void nt_sum_add(private nt_sum *s, float value)
 {
     s->block += value;
     if (++s->count == 64) nt_sum_flush(s);
 }
-float nt_sum_value(nt_sum *s)
+float nt_sum_value(private nt_sum *s)
 {
     nt_sum_flush(s);
     return s->total;
@@ -88,7 +70,7 @@ float nt_smaller(float a, float b) { return a != a ? a : (b < a || b != b ? b : 
 
 #if defined(LANES_REDUCE)
 // One of REDUCE_SUM, _MEAN, _PRODUCT, _MAXIMUM, _MINIMUM, _L1, _L2, _SUM_SQUARE, _LOG_SUM, _SUM_LOG, _LOG_SUM_EXP.
-NT_KERNEL nt_reduce(NT_ITEM ARGUMENTS)
+NT_GROUP_KERNEL nt_reduce(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -142,7 +124,7 @@ NT_KERNEL nt_reduce(NT_ITEM ARGUMENTS)
 #endif
 
 #if defined(LANES_SOFTMAX)
-NT_KERNEL nt_softmax(NT_ITEM ARGUMENTS)
+NT_GROUP_KERNEL nt_softmax(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -165,7 +147,7 @@ NT_KERNEL nt_softmax(NT_ITEM ARGUMENTS)
 #if defined(LANES_NORMALIZE)
 // NORMALIZE_L2: x / sqrt(sum of squares + epsilon). Otherwise (x - mean), with NORMALIZE_VARIANCE over sqrt(variance + epsilon), with
 // EPSILON_OUTSIDE over sqrt(variance) + epsilon.
-NT_KERNEL nt_normalize(NT_ITEM ARGUMENTS)
+NT_GROUP_KERNEL nt_normalize(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
@@ -195,24 +177,34 @@ NT_KERNEL nt_normalize(NT_ITEM ARGUMENTS)
 #endif
 
 #if defined(LANES_ARGUMENT)
+#ifdef ARGUMENT_MINIMUM
+#define WORST INFINITY
+#define IS_BETTER(x, y) ((x) < (y))
+#else
+#define WORST -INFINITY
+#define IS_BETTER(x, y) ((x) > (y))
+#endif
 // The first index of the largest element, with ARGUMENT_MINIMUM of the smallest, along one reduced axis.
-NT_KERNEL nt_argument(NT_ITEM ARGUMENTS)
+NT_GROUP_KERNEL nt_argument(NT_ITEM ARGUMENTS)
 {
     LANE_BEGIN()
     LANE_BASES()
-    float best = LOAD(X_T, x, baseX);
-    int index = 0;
-    for (int j = 1; j < inner; j++) {
+    // The best of this item's elements, then of all; then the first place that holds it, whose number travels as the bits of a float.
+    int index = inner;
+    float best = 0.0f;
+    for (int j = member; j < inner; j += GROUP) {
         float value = LOAD(X_T, x, baseX + j * stepX);
-#ifdef ARGUMENT_MINIMUM
-        if (value < best) {
-#else
-        if (value > best) {
-#endif
+        if (value == value && (index == inner || IS_BETTER(value, best))) {
             best = value;
             index = j;
         }
     }
+    float first = LOAD(X_T, x, baseX), most = index == inner ? WORST : best;
+    SHARE(most, IS_BETTER(b, a) ? b : a)
+    float bits = as_float(index == inner || best != most ? inner : index);
+    SHARE(bits, as_int(b) < as_int(a) ? b : a)
+    // NaN is larger and smaller than nothing: before all others it stays the best, elsewhere it is none.
+    index = first == first ? as_int(bits) : 0;
     if (member == 0) STORE(OUT_T, y, baseY, (float)index);
 }
 #endif

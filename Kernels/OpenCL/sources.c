@@ -35,6 +35,12 @@ static const char transposed_text[] = {
 static const char matmul_text[] = {
 #embed "matmul.cl"
 };
+static const char dense_text[] = {
+#embed "dense.cl"
+};
+static const char groups_text[] = {
+#embed "groups.cl"
+};
 static const char peak_text[] = {
 #embed "peak.cl"
 };
@@ -59,6 +65,7 @@ static const struct {
 } sources[] = {
     SOURCE(common), SOURCE(functions), SOURCE(pointwise), SOURCE(convolution), SOURCE(convolution_tiled), SOURCE(depthwise),
     SOURCE(pool), SOURCE(lanes), SOURCE(spatial), SOURCE(transposed), SOURCE(matmul), SOURCE(peak), SOURCE(picking), SOURCE(pixels), SOURCE(separable), SOURCE(network),
+    SOURCE(dense), SOURCE(groups),
 };
 
 const char *nt_kernel_source(const char *name, size_t *length) {

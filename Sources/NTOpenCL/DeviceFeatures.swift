@@ -14,6 +14,10 @@ package struct DeviceFeatures: Sendable, Hashable {
     /// Multiply-adds of the 1x1 convolution on one image from which that is worth it.
     package var leastSeparableWork = 2_000_000
 
+    /// Items that share a sum meet in their sub-groups first: reductions, softmax, normalisations, global pools and dense layers on many cores. On wide cores
+    /// no items share one.
+    package var usesSubgroups: Bool
+
     /// A network's kernels are one program and run in one launch, where that is worth the compiler's time: what lies between launches then takes no time,
     /// and each kernel is compiled for the numbers of its layer.
     package var runsInOneLaunch: Bool
@@ -24,14 +28,14 @@ package struct DeviceFeatures: Sendable, Hashable {
 
     package init(
         preparesPixels: Bool = false, sharesMemory: Bool = false, replaysLaunches: Bool = false, fusesSeparable: Bool = false,
-        runsInOneLaunch: Bool = false
+        runsInOneLaunch: Bool = false, usesSubgroups: Bool = false
     ) {
         (self.preparesPixels, self.sharesMemory, self.replaysLaunches) = (preparesPixels, sharesMemory, replaysLaunches)
-        (self.fusesSeparable, self.runsInOneLaunch) = (fusesSeparable, runsInOneLaunch)
+        (self.fusesSeparable, self.runsInOneLaunch, self.usesSubgroups) = (fusesSeparable, runsInOneLaunch, usesSubgroups)
     }
 
     /// What NEEDLETAIL_OPENCL can turn on and off.
-    package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse, single }
+    package enum Setting: String, CaseIterable { case pixels, shared, replay, fuse, single, subgroups }
 
     /// The settings in NEEDLETAIL_OPENCL: names with `=on` or `=off`, apart by commas. Throws naming what is not known, and a setting that is both on and off.
     package static func settings(environment: [String: String]) throws(OpenCLError) -> [(setting: Setting, isOn: Bool)] {
@@ -65,6 +69,8 @@ package struct DeviceFeatures: Sendable, Hashable {
         runsInOneLaunch = device.kind == .cpu && device.platformName == PoCLCache.platformName
         let isListed = device.extensions.contains("cl_khr_command_buffer")
         replaysLaunches = isListed && device.kind == .gpu
+        let hasSubgroups = !Subgroups.all(of: device).isEmpty
+        usesSubgroups = hasSubgroups && device.kind == .gpu
         // Kernels that know their layer's numbers win in smaller layers.
         if runsInOneLaunch { leastSeparableWork = 100_000 }
         for (setting, isOn) in try Self.settings(environment: environment) {
@@ -74,6 +80,7 @@ package struct DeviceFeatures: Sendable, Hashable {
             case .replay: replaysLaunches = isOn && isListed
             case .fuse: fusesSeparable = isOn
             case .single: runsInOneLaunch = isOn
+            case .subgroups: usesSubgroups = isOn && hasSubgroups
             }
         }
     }
@@ -82,7 +89,7 @@ package struct DeviceFeatures: Sendable, Hashable {
     var words: [String] {
         [
             preparesPixels ? "resizes pictures" : nil, sharesMemory ? "shares memory" : nil, replaysLaunches ? "replays launches" : nil,
-            runsInOneLaunch ? "runs small networks in one launch" : nil,
+            runsInOneLaunch ? "runs small networks in one launch" : nil, usesSubgroups ? "sums in sub-groups" : nil,
         ].compactMap { $0 }
     }
 }

@@ -6,7 +6,7 @@ package struct OpenCLBackend: Backend {
     package let name = "opencl"
     package let device: OpenCLDevice
     let context: DeviceContext
-    package let style: DeviceStyle
+    package private(set) var style: DeviceStyle
     package private(set) var features: DeviceFeatures
     /// Measured tiles; those of the user's cache by default.
     package private(set) var tuning: TuningTable
@@ -43,17 +43,20 @@ package struct OpenCLBackend: Backend {
         self.device = device
         context = try DeviceContext(device, api: api, cache: cache, notify: notify)
         self.features = try features ?? DeviceFeatures(for: device)
-        style = DeviceStyle(for: device, family: family, compilesPerLayer: self.features.runsInOneLaunch)
+        style = DeviceStyle(
+            for: device, family: family, compilesPerLayer: self.features.runsInOneLaunch, usesSubgroups: self.features.usesSubgroups)
         // Kernels that share local memory have groups of their own.
         if style.family == .manyCores { self.features.runsInOneLaunch = false }
+        self.features.usesSubgroups = style.subgroups != nil
         self.tuning = tuning ?? TuningTable(contentsOf: TuningTable.file(for: device))
     }
 
-    /// The same backend, context and programs with other tiles, and with other features where these are given.
-    package func with(tuning: TuningTable, features: DeviceFeatures? = nil) -> OpenCLBackend {
+    /// The same backend, context and programs with other tiles, and with other features and shapes of kernels where these are given.
+    package func with(tuning: TuningTable, features: DeviceFeatures? = nil, style: DeviceStyle? = nil) -> OpenCLBackend {
         var result = self
         result.tuning = tuning
         if let features { result.features = features }
+        if let style { result.style = style }
         return result
     }
 

@@ -89,7 +89,7 @@ package struct OpenCLTuner {
         for (place, tile) in candidates.enumerated() {
             // A shape of which nothing was measured is as one not begun.
             guard begins(place) else { if known.isEmpty { return nil } else { break } }
-            if tile != item.standard, let time = try seconds(tile, inOneLaunch: false) { known.append((tile, time)) }
+            if tile != item.standard, tile.fits(item.shape), let time = try seconds(tile, inOneLaunch: false) { known.append((tile, time)) }
         }
         known.sort { $0.seconds < $1.seconds }
         // In a network of one launch every layer's kernel is compiled for itself: only the likeliest, then.

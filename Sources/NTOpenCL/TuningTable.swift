@@ -25,7 +25,7 @@ package struct TuningTable: Sendable, Codable, Equatable {
     mutating func set(isFused: Bool, for shape: SeparableShape) { fusions[shape.key] = isFused }
 
     func tile(for shape: ConvolutionShape, style: DeviceStyle) -> ConvolutionTile? {
-        tiles[shape.key].flatMap { $0.isSupported(style) ? $0 : nil }
+        tiles[shape.key].flatMap { $0.isSupported(style) && $0.fits(shape) ? $0 : nil }
     }
 
     mutating func set(_ tile: ConvolutionTile, for shape: ConvolutionShape) { tiles[shape.key] = tile }

@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 300
 #include "CNTGraphicsStandIn.h"
 
 #include <CL/cl.h>
@@ -13,7 +13,7 @@
 
 // What drivers say about their devices. The size of memory is that of the device behind.
 typedef struct description {
-    const char *name, *platform, *device, *vendor, *version, *driver, *extensions;
+    const char *name, *platform, *device, *vendor, *version, *language, *driver, *extensions;
     cl_uint compute_units, clock, base_alignment_bits;
     size_t group_size, item_sizes[3];
     cl_ulong local_bytes;
@@ -24,14 +24,14 @@ typedef struct description {
     "cl_khr_local_int32_extended_atomics cl_khr_fp64 cl_khr_byte_addressable_store cl_khr_int64_base_atomics "
 
 static const description descriptions[] = {
-    {"sm_70", "NVIDIA CUDA", "Tesla V100-SXM2-16GB", "NVIDIA Corporation", "OpenCL 3.0 CUDA", "550.54.15", COMMON_EXTENSIONS "cl_nv_pragma_unroll",
+    {"sm_70", "NVIDIA CUDA", "Tesla V100-SXM2-16GB", "NVIDIA Corporation", "OpenCL 3.0 CUDA", "OpenCL C 1.2 ", "550.54.15", COMMON_EXTENSIONS "cl_nv_pragma_unroll",
         80, 1530, 4096, 1024, {1024, 1024, 64}, 49152},
-    {"sm_90", "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", "NVIDIA Corporation", "OpenCL 3.0 CUDA", "550.54.15", COMMON_EXTENSIONS "cl_nv_pragma_unroll",
+    {"sm_90", "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", "NVIDIA Corporation", "OpenCL 3.0 CUDA", "OpenCL C 1.2 ", "550.54.15", COMMON_EXTENSIONS "cl_nv_pragma_unroll",
         132, 1980, 4096, 1024, {1024, 1024, 64}, 49152},
     {"gfx90a", "AMD Accelerated Parallel Processing", "gfx90a:sramecc+:xnack-", "Advanced Micro Devices, Inc.", "OpenCL 2.0 ",
-        "3602.0 (HSA1.1,LC)", COMMON_EXTENSIONS "cl_khr_fp16 cl_khr_subgroups", 104, 1700, 1024, 256, {1024, 1024, 1024}, 65536},
-    {"gfx1100", "AMD Accelerated Parallel Processing", "gfx1100", "Advanced Micro Devices, Inc.", "OpenCL 2.0 ", "3602.0 (HSA1.1,LC)",
-        COMMON_EXTENSIONS "cl_khr_fp16 cl_khr_subgroups", 48, 2482, 1024, 256, {1024, 1024, 1024}, 65536},
+        "OpenCL C 2.0 ", "3602.0 (HSA1.1,LC)", COMMON_EXTENSIONS "cl_khr_fp16 cl_khr_subgroups", 104, 1700, 1024, 256, {1024, 1024, 1024}, 65536},
+    {"gfx1100", "AMD Accelerated Parallel Processing", "gfx1100", "Advanced Micro Devices, Inc.", "OpenCL 2.0 ", "OpenCL C 2.0 ",
+        "3602.0 (HSA1.1,LC)", COMMON_EXTENSIONS "cl_khr_fp16 cl_khr_subgroups", 48, 2482, 1024, 256, {1024, 1024, 1024}, 65536},
 };
 enum { description_count = sizeof descriptions / sizeof *descriptions };
 
@@ -110,6 +110,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const cl_device_type type = CL_DEVICE_TYPE_GPU;
     const cl_uint one = 1;
     const cl_bool no = CL_FALSE;
+    // What OpenCL 3.0 has beside the one language that it names for older programs.
+    const cl_name_version languages[] = {{CL_MAKE_VERSION(1, 2, 0), "OpenCL C"}, {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"}};
+    const cl_name_version features[] = {{CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"}, {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"}};
     int at = wanted_place("clGetDeviceInfo", property);
     if (at >= 0) return wanted_answer(at, room, target, needed);
 #define TEXT(field) return answer(d->field, strlen(d->field) + 1, room, target, needed)
@@ -119,6 +122,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         case CL_DEVICE_NAME: TEXT(device);
         case CL_DEVICE_VENDOR: TEXT(vendor);
         case CL_DEVICE_VERSION: TEXT(version);
+        case CL_DEVICE_OPENCL_C_VERSION: TEXT(language);
+        case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
+            if (strncmp(d->version, "OpenCL 3", 8) != 0) return CL_INVALID_VALUE;
+            VALUE(languages);
+        case CL_DEVICE_OPENCL_C_FEATURES:
+            if (strncmp(d->version, "OpenCL 3", 8) != 0) return CL_INVALID_VALUE;
+            VALUE(features);
         case CL_DRIVER_VERSION: TEXT(driver);
         case CL_DEVICE_EXTENSIONS: TEXT(extensions);
         case CL_DEVICE_TYPE: VALUE(type);
@@ -205,6 +215,16 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(
     return program;
 }
 
+// Options for the device behind: what a described device is asked to compile in a newer OpenCL C than that one has is compiled in OpenCL C 1.2.
+static char *known_options(const cl_device_id *devices, const char *options) {
+    char *result = strdup(options ? options : ""), language[64] = "";
+    if (!result) abort();
+    char *version = strstr(result, "-cl-std=CL");
+    if (version && devices) NEXT(clGetDeviceInfo)(devices[0], CL_DEVICE_OPENCL_C_VERSION, sizeof language - 1, language, NULL);
+    if (strncmp(language, "OpenCL C 1.", 11) == 0) memcpy(version, "-cl-std=CL1.2", 13);
+    return result;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(
     cl_program program, cl_uint count, const cl_device_id *devices, const char *options, void(CL_CALLBACK *done)(cl_program, void *), void *user) {
     if (folder) {
@@ -218,7 +238,10 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(
         fclose(file);
         pthread_mutex_unlock(&lock);
     }
-    return NEXT(clBuildProgram)(program, count, devices, options, done, user);
+    char *known_to_device = known_options(devices, options);
+    cl_int code = NEXT(clBuildProgram)(program, count, devices, known_to_device, done, user);
+    free(known_to_device);
+    return code;
 }
 
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *code) {

@@ -26,6 +26,7 @@ final class KernelCheckTests: XCTestCase {
             try DeviceCase(Transpose([2, 0, 1]), [[2, 3, 5]]), try DeviceCase(Softmax(axis: 1), [[2, 70]]),
             try DeviceCase(Reduce(.sum, axes: [1]), [[2, 70, 3]]), try DeviceCase(Reduce(.maximum, axes: [0]), [[4, 5]]),
             try DeviceCase(MeanVarianceNormalization(axes: [1, 2], epsilon: 1e-3), [[2, 9, 8]]),
+            try DeviceCase(Pool(.average, kernel: Size2D(6, 7)), [[1, 5, 6, 7]]), try DeviceCase(ArgReduce(axis: 1), [[3, 70]]),
             try DeviceCase(ArgReduce(axis: 1), [[3, 6]]), try DeviceCase(TopK(k: 3, axis: 1), [[2, 6]]),
             try DeviceCase(LocalResponseNormalization(size: 3, alpha: 1, beta: 0.5, k: 1), [[1, 5, 2, 2]]),
             try DeviceCase(Resize(.bilinear, to: Size2D(5, 4), coordinates: .halfPixel), [[1, 2, 3, 3]]),

@@ -123,7 +123,8 @@ final class PixelTests: XCTestCase {
         for text in ["pixels", "pixels=maybe", "colour=on", ",,=,", "pixels=on=on", "pixels=on,fused=off", "Pixels=on"] {
             XCTAssertThrowsError(try features(text), text) {
                 XCTAssertTrue(
-                    "\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, single, each with =on or =off, found "), "\($0)")
+                    "\($0)".hasPrefix("NEEDLETAIL_OPENCL: expected pixels, shared, replay, fuse, single, subgroups, each with =on or =off, found "),
+                    "\($0)")
             }
         }
         XCTAssertThrowsError(try features("single=off,pixels=on,single=on")) {
@@ -133,11 +134,11 @@ final class PixelTests: XCTestCase {
         XCTAssertFalse(try features("pixels=off").preparesPixels)
         var everything = DeviceFeatures(
             preparesPixels: true, sharesMemory: true, replaysLaunches: device.extensions.contains("cl_khr_command_buffer"), fusesSeparable: true,
-            runsInOneLaunch: true)
+            runsInOneLaunch: true, usesSubgroups: !Subgroups.all(of: device).isEmpty)
         var nothing = DeviceFeatures()
         (everything.leastSeparableWork, nothing.leastSeparableWork) = (standard.leastSeparableWork, standard.leastSeparableWork)
-        XCTAssertEqual(try features("pixels=on,shared=on,replay=on,fuse=on,single=on"), everything)
-        XCTAssertEqual(try features("replay=off,shared=off,pixels=off,fuse=off,single=off"), nothing)
+        XCTAssertEqual(try features("pixels=on,shared=on,replay=on,fuse=on,single=on,subgroups=on"), everything)
+        XCTAssertEqual(try features("replay=off,shared=off,pixels=off,fuse=off,single=off,subgroups=off"), nothing)
         XCTAssertEqual(standard.sharesMemory, device.hasUnifiedMemory)
     }
 }

@@ -7,14 +7,20 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     /// Many cores: groups of `side` x `side` work-items, each of `rows` pixels by `columns` channels, `depth` steps of the inner product staged at a time;
     /// `splits` groups share the inner product of one such tile, where it has as many stages.
     case local(side: Int, rows: Int, columns: Int, depth: Int, splits: Int = 1)
+    /// Many cores, few pixels: groups of `items` work-items share the inner products of all pixels by `columns` channels.
+    case shared(items: Int, columns: Int)
 
     /// Output channels of a panel of packed weights.
     var panelWidth: Int {
         switch self {
         case .registers(_, let vectors, let width): vectors * width
         case .local(let side, _, let columns, _, _): side * columns
+        case .shared(_, let columns): columns
         }
     }
+
+    /// Pixels that are few, and sums of a work-item that leave it registers.
+    private static let (mostSharedPixels, mostSharedSums) = (4, 8)
 
     /// Row counts that `convolution.cl` is written for.
     static let registerRows = [1, 2, 4, 5, 6, 7, 8, 10, 12, 14]
@@ -29,7 +35,16 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
             return style.family == .manyCores && [8, 16].contains(side) && side <= style.groupSide
                 && [1, 2, 4, 8].contains(rows) && [4, 8].contains(columns) && [4, 8, 16, 32].contains(depth) && (1...64).contains(splits)
                 && 4 * depth * (side * rows + 4 + side * columns) <= min(style.localMemoryBytes, 32 << 10)
+        case .shared(let items, let columns):
+            return style.family == .manyCores && items > 1 && [1, 2, 4].contains(columns)
+                && style.groupSize(wanted: items, sums: Self.mostSharedSums) == items
         }
+    }
+
+    /// Whether the kernel is written for the shape. `shared` takes single pixels that are neighbours, which a shape with one tap may yet not have.
+    func fits(_ shape: ConvolutionShape) -> Bool {
+        guard case .shared(_, let columns) = self else { return true }
+        return shape.taps == 1 && shape.groups == 1 && shape.pixels <= Self.mostSharedPixels && shape.pixels * columns <= Self.mostSharedSums
     }
 
     /// Every tile worth measuring on a device.
@@ -48,7 +63,7 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
         case .manyCores:
             // The likeliest first: a search may be cut short.
             all =
-                manyCoresDefaults(splits: [1, 4, 16])
+                sharedCandidates + manyCoresDefaults(splits: [1, 4, 16])
                 + [16, 8].flatMap { depth in
                     [(16, 8, 4), (16, 4, 8), (16, 2, 4), (8, 8, 8), (8, 4, 8), (8, 8, 4), (8, 2, 4)].map {
                         .local(side: $0, rows: $1, columns: $2, depth: depth)
@@ -63,9 +78,11 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     /// On wide cores the one with the least estimated time over the whole output. Per step of the inner product a tile costs its multiply-adds,
     /// or its loads (a vector load like two broadcasts), or the latency of one multiply-add, whichever is most; the store costs some steps more.
     /// Tiles are kept to rows of `rowLength` pixels. On many cores see `manyCoresCost`.
-    static func standard(_ shape: ConvolutionShape, style: DeviceStyle) -> ConvolutionTile {
+    static func standard(_ shape: ConvolutionShape, style: DeviceStyle, isPointwise: Bool = true) -> ConvolutionTile {
         guard style.family == .wideCores else {
-            let tiles = manyCoresDefaults(splits: [1, 2, 4, 8, 16, 32]).filter { $0.isSupported(style) }
+            let tiles = ((isPointwise ? sharedCandidates : []) + manyCoresDefaults(splits: [1, 2, 4, 8, 16, 32])).filter {
+                $0.isSupported(style) && $0.fits(shape)
+            }
             let costs = tiles.map { $0.manyCoresCost(shape, style: style) }
             let best = costs.indices.min { costs[$0] < costs[$1] }
             return best.map { tiles[$0] } ?? .local(side: 8, rows: 1, columns: 4, depth: 4)
@@ -88,6 +105,8 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
         return best
     }
 
+    private static let sharedCandidates: [ConvolutionTile] = [(64, 4), (64, 2), (64, 1), (256, 2)].map { .shared(items: $0, columns: $1) }
+
     /// The tiles that defaults on many cores are chosen from, few for the sake of few programs: for much work, for some, for little, and for dense layers.
     private static func manyCoresDefaults(splits: [Int]) -> [ConvolutionTile] {
         splits.flatMap { splits in
@@ -102,6 +121,7 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
     /// that wait for memory stage after stage take one after the other, of which a unit has 2048 work-items' worth at once, 16 at most. Splits add a launch
     /// and their sums' way through memory.
     private func manyCoresCost(_ shape: ConvolutionShape, style: DeviceStyle) -> Double {
+        if case .shared(let items, let columns) = self { return sharedCost(shape, items: items, columns: columns, style: style) }
         guard case .local(let side, let rows, let columns, let depth, let wanted) = self else { return .infinity }
         let stages = max(1, (shape.channels * shape.taps + depth - 1) / depth)
         let span = (stages + wanted - 1) / wanted
@@ -119,6 +139,21 @@ package enum ConvolutionTile: Sendable, Hashable, Codable {
         guard splits > 1 else { return cycles }
         let sums = Double((splits + 1) * shape.pixels * panels * panelWidth * 4)
         return cycles + 4000 + sums / Double(16 * style.computeUnits)
+    }
+
+    /// The same for groups that share inner products. Two of an item's vectors are on their way from memory at once; then the items' sums meet, which takes
+    /// a shuffle of 30 cycles or a barrier of 60 for each halving. For a dense layer of 1024 to 1000 at batch 1 on 132 compute units that makes 2400 cycles,
+    /// where the best tile with local memory takes 5700: it multiplies eight pixels where there is one, and its sums need a second launch.
+    private func sharedCost(_ shape: ConvolutionShape, items: Int, columns: Int, style: DeviceStyle) -> Double {
+        let groups = (shape.outputs + columns - 1) / columns
+        let perUnit = (groups + style.computeUnits - 1) / style.computeUnits
+        let rounds = ((shape.channels + 3) / 4 + items - 1) / items
+        let arithmetic = Double(perUnit * rounds * items * 4 * shape.pixels * columns) / 128
+        let operands = Double(perUnit * rounds * items * 4 * (shape.pixels + columns) * shape.storedType.byteCount) / 32
+        let meeting = Double((items - 1).bitWidth - (items - 1).leadingZeroBitCount) * (style.subgroups == nil ? 60 : 30)
+        let resident = min(16, 2048 / items)
+        let waiting = Double((perUnit + resident - 1) / resident) * (Double((rounds + 1) / 2) * 600 + meeting + 1000)
+        return max(arithmetic, operands, waiting)
     }
 }
 

@@ -21,13 +21,17 @@ package struct DeviceStyle: Sendable, Hashable {
     /// Work-items of a group per dimension.
     package var maximumWorkItemSizes: [Int]
     package var localMemoryBytes: Int
+    /// How items that share a sum meet before they meet in local memory; nil where they do that alone.
+    package private(set) var subgroups: Subgroups?
+    /// The OpenCL C that kernels with shared sums are written in.
+    private var language = "CL1.2"
 
     /// Work-items along the sides of the smallest group that shares local memory, and the bytes that the smallest tile needs there.
     private static let leastSide = 8
     private static let leastLocalBytes = 4 << 10
 
     /// The defaults for a device of this kind. Where kernels are compiled for each layer, many shapes of tiles cost no more than few.
-    package init(for device: OpenCLDevice, family: Family? = nil, compilesPerLayer: Bool = false) {
+    package init(for device: OpenCLDevice, family: Family? = nil, compilesPerLayer: Bool = false, usesSubgroups: Bool = false) {
         maximumWorkItemSizes = device.maximumWorkItemSizes.map { max(1, $0) }
         let sides = maximumWorkItemSizes.prefix(2)
         maximumWorkGroupSize = max(1, min(device.maximumWorkGroupSize, sides.first ?? 1))
@@ -43,6 +47,7 @@ package struct DeviceStyle: Sendable, Hashable {
         groupSide = maximumWorkGroupSize >= 256 && sides.allSatisfy { $0 >= 16 } ? 16 : Self.leastSide
         depthwisePixels = vectorWidth == 16 ? 7 : 4
         computeUnits = device.computeUnits
+        if usesSubgroups, self.family == .manyCores { use(Subgroups.all(of: device).first, of: device) }
     }
 
     /// The style after a kernel was found to allow less than this one asks: groups that are no larger, less local memory, or else kernels that share
@@ -59,8 +64,13 @@ package struct DeviceStyle: Sendable, Hashable {
             result.localMemoryBytes = min(allowed, localMemoryBytes / 2)
         }
         let isShareable = result.maximumWorkGroupSize >= Self.leastSide * Self.leastSide && result.localMemoryBytes >= Self.leastLocalBytes
-        if !isShareable { result.family = .wideCores }
+        if !isShareable { (result.family, result.subgroups, result.language) = (.wideCores, nil, "CL1.2") }
         return result
+    }
+
+    /// Has shared sums meet by one of the device's means, or in local memory alone.
+    package mutating func use(_ means: Subgroups?, of device: OpenCLDevice) {
+        (subgroups, language) = (means, means?.language(of: device) ?? "CL1.2")
     }
 
     /// The device class in words, for descriptions.
@@ -70,6 +80,25 @@ package struct DeviceStyle: Sendable, Hashable {
 
     /// The widest vector that divides `count`, at most `vectorWidth`.
     func vector(dividing count: Int) -> Int { [16, 8, 4].first { $0 <= vectorWidth && count % $0 == 0 } ?? 1 }
+
+    /// A program whose groups of `group` items share sums.
+    func sharing(_ source: KernelSource, macros: [String: String], group: Int) -> ProgramKey {
+        var key = ProgramKey(source: source, macros: macros)
+        key.macros["GROUP"] = "\(group)"
+        if group > 1, let subgroups {
+            key.macros["SUBGROUPS"] = subgroups.macro
+            key.language = language
+        }
+        return key
+    }
+
+    /// Items of a group that share `sums` sums, at most `wanted`: as many as the device takes and its local memory has room for. 1 where these are too few to
+    /// be worth it.
+    func groupSize(wanted: Int, sums: Int = 1) -> Int {
+        guard family == .manyCores else { return 1 }
+        let size = min(wanted, maximumWorkGroupSize, localMemoryBytes / (4 * (sums + 1)))
+        return size < 32 ? 1 : size
+    }
 
     /// A one-dimensional range of at least `items` work-items.
     func range(items: Int) -> (global: [Int], local: [Int]) {

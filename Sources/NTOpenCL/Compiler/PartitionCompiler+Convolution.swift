@@ -107,8 +107,9 @@ extension PartitionCompiler {
             pixels: c.pixels, rowLength: c.rowLength, outputs: c.outputs, channels: c.channels, taps: c.kernel.height * c.kernel.width,
             groups: c.groups,
             storedType: storedType)
-        let tuned = tuning.tile(for: shape, style: style)
-        let tile = tuned ?? ConvolutionTile.standard(shape, style: style)
+        var tuned = tuning.tile(for: shape, style: style)
+        if case .shared = tuned, !c.isPointwise { tuned = nil }
+        let tile = tuned ?? ConvolutionTile.standard(shape, style: style, isPointwise: c.isPointwise)
         note(tile, for: shape)
         explain(tuned == nil ? "the default tile for \(style.summary)" : "the tile tuned on this device")
         let panels = (c.outputs + tile.panelWidth - 1) / tile.panelWidth
@@ -150,7 +151,31 @@ extension PartitionCompiler {
             macros["SPLIT"] = ""
             try launchSplitConvolution(
                 c, macros: macros, panelWidth: tile.panelWidth, panels: panels, span: span, places: places, range: range, label: label)
+        case .shared(let items, let columns): try launchShared(c, items: items, columns: columns)
         }
+    }
+
+    /// The launch whose groups' items share each inner product of all pixels.
+    private func launchShared(_ c: Convolving, items: Int, columns: Int) throws {
+        let (x, out, residual) = (c.x, c.out, c.residual ?? c.out)
+        let activation = c.activation.asClamp
+        var macros = [
+            "S": storedType.rawValue, "X_T": x.type.rawValue, "RM": "\(c.pixels)", "RN": "\(columns)", "VW": "4", "ALIGNED": "",
+        ]
+        if c.channels % 4 == 0, x.isAligned { macros["X_VECTORS"] = "" }
+        if let macro = activation.macro { macros[macro] = "" }
+        let weights = try constantStorage(
+            WeightPacking.rows(c.weights, outputs: c.outputs, channels: c.channels, panelWidth: columns, index: c.weightIndex), type: storedType)
+        let bias = try constantStorage(WeightPacking.biasPanels(c.bias, groups: 1, outputs: c.outputs, panelWidth: columns))
+        launch(
+            style.sharing(.dense, macros: macros, group: items), "nt_dense",
+            [
+                .storage(x.storage), .storage(weights), .storage(bias), .storage(residual.storage), .storage(out.storage), .int(c.outputs),
+                .int(c.channels), .int(c.residual == nil ? 0 : 1), .int(x.offset), .int(out.offset), .int(residual.offset),
+                .int(x.reshapedRows ?? x.strides[3]), .int(out.pixelStride), .int(residual.pixelStride), .float(activation.p), .float(activation.q),
+            ],
+            range: ([(c.outputs + columns - 1) / columns * items], [items]), reads: [x] + (c.residual.map { [$0] } ?? []), writes: [out],
+            replaceable: c.residual.map { [$0] } ?? [], label: "shared gemm \(c.pixels)x\(columns)")
     }
 
     /// The launch whose groups share each inner product among `places`, and the one that adds what they leave.

@@ -21,25 +21,20 @@ extension PartitionCompiler {
             lanes: keptDims.reduce(1, *), extent: reducedDims.reduce(1, *))
     }
 
-    /// Work-items that share a lane.
-    private func groupSize(_ extent: Int) -> Int {
-        guard style.family == .manyCores, extent >= 64 else { return 1 }
-        return [256, 64].first { $0 <= min(extent, style.maximumWorkGroupSize) } ?? 1
-    }
-
     private func launchLanes(
         _ entry: String, macros extra: [String: String], x: DeviceTensor, out: DeviceTensor, outStrides: [Int], axes: [Int],
         parameter: Float = 0, count: Int? = nil, isShared: Bool = true, second: DeviceTensor? = nil, label: String
     ) throws {
         guard out.count > 0 else { return }
         let lanes = lanes(of: x, out: outStrides, reducing: axes)
-        let group = isShared ? groupSize(lanes.extent) : 1
+        // Short lanes have groups of 64, so that few items wait for the longest.
+        let extent = lanes.extent
+        let group = isShared && extent >= 64 ? style.groupSize(wanted: extent < 256 ? 64 : 256) : 1
         let (kept, reduced) = (lanes.kept, lanes.reduced)
         let meta = try constantStorage((kept.rows(0..<kept.dims.count) + reduced.rows(0..<reduced.dims.count)).map { Int32($0) })
         var macros = extra
         macros["X_T"] = x.type.rawValue
         macros["OUT_T"] = out.type.rawValue
-        macros["GROUP"] = "\(group)"
         var arguments: [KernelArgument] = [
             .storage(x.storage), .storage(out.storage), .storage(meta), .int(lanes.lanes), .int(kept.dims.count),
             .int(reduced.dims.count), .int(reduced.outerCount), .int(reduced.innerExtent), .int(reduced.innerStride(0)),
@@ -47,7 +42,7 @@ extension PartitionCompiler {
         ]
         if let second { arguments.append(.storage(second.storage)) }
         launch(
-            .lanes, entry, macros: macros, arguments,
+            style.sharing(.lanes, macros: macros, group: group), entry, arguments,
             range: group == 1 ? range(items: lanes.lanes) : ([lanes.lanes * group], [group]), reads: [x],
             writes: [out] + (second.map { [$0] } ?? []), label: label)
     }
@@ -107,7 +102,7 @@ extension PartitionCompiler {
         try launchLanes(
             "nt_argument", macros: macros, x: x, out: out,
             outStrides: spread(out, rank: x.rank, reduced: [axis], keepsDimensions: op.keepsDimension), axes: [axis],
-            isShared: false, label: "argument")
+            label: "argument")
         bind(out)
     }
 

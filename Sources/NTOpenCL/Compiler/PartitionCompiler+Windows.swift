@@ -83,9 +83,11 @@ extension PartitionCompiler {
         guard out.count > 0 else { return }
         let channels = x.dims[1]
         let pixels = out.dims[0] * out.dims[2] * out.dims[3]
-        // Few windows (global pooling) on many cores: each channel is a work-item's.
+        // Few windows (global pooling) on many cores: items share each, or where it is small each channel is a work-item's.
         let isScarce = style.family == .manyCores && pixels * channels / 4 < style.computeUnits * 256
-        let width = isScarce ? 1 : style.vector(dividing: channels)
+        let window = SaturatingArithmetic.product(op.kernel.height, op.kernel.width)
+        let group = isScarce && window >= 32 ? style.groupSize(wanted: 64, sums: 4) : 1
+        let width = isScarce && group == 1 ? 1 : style.vector(dividing: channels)
         var blocks = channelBlocks(channels, width: width)
         // Few windows (global pooling): the cores share the channels.
         if style.family == .wideCores, pixels < style.computeUnits * 4 { blocks = (1, (channels + width - 1) / width) }
@@ -99,7 +101,7 @@ extension PartitionCompiler {
         if op.countsPadding { macros["COUNTS_PADDING"] = "" }
         if isVector(width, [x, out]) { macros["ALIGNED"] = "" }
         launch(
-            .pool, "nt_pool", macros: macros,
+            style.sharing(.pool, macros: macros, group: group), "nt_pool",
             [
                 .storage(x.storage), .storage(out.storage), .int(channels), .int(blocks.perItem), .int(x.offset), .int(x.strides[0]),
                 .int(x.strides[2]), .int(x.strides[3]), .int(out.pixelStride), .int(pixels), .int(run), .int(x.dims[2]), .int(x.dims[3]),
@@ -107,7 +109,8 @@ extension PartitionCompiler {
                 .int(op.strides.width), .int(op.dilations.height), .int(op.dilations.width), .int(op.padding.top),
                 .int(op.padding.left), .int(op.padding.bottom), .int(op.padding.right),
             ],
-            range: range([blocks.items, (pixels + run - 1) / run]), reads: [x], writes: [out],
+            range: group > 1 ? ([blocks.items * group, pixels], [group, 1]) : range([blocks.items, (pixels + run - 1) / run]), reads: [x],
+            writes: [out],
             label: "pool \(op.kernel) x\(width)")
     }
 

@@ -237,11 +237,20 @@ final class PartitionCompiler {
         range: (global: [Int], local: [Int]), reads: [DeviceTensor], writes: [DeviceTensor], replaceable: [DeviceTensor] = [],
         label: String
     ) {
+        launch(
+            ProgramKey(source: source, macros: macros), entry, arguments, range: range, reads: reads, writes: writes, replaceable: replaceable,
+            label: label)
+    }
+
+    func launch(
+        _ program: ProgramKey, _ entry: String, _ arguments: [KernelArgument], range: (global: [Int], local: [Int]), reads: [DeviceTensor],
+        writes: [DeviceTensor], replaceable: [DeviceTensor] = [], label: String
+    ) {
         guard range.global.allSatisfy({ $0 > 0 }) else { return }
         let step = steps.count - 1
         launches.append(
             Launch(
-                program: ProgramKey(source: source, macros: macros), entry: entry, arguments: arguments, global: range.global,
+                program: program, entry: entry, arguments: arguments, global: range.global,
                 local: range.local, step: step, reads: reads.map(\.storage), writes: writes.map(\.storage),
                 replaceable: replaceable.map(\.storage)))
         guard step >= 0 else { return }

@@ -29,6 +29,16 @@ enum WeightPacking {
         }
     }
 
+    /// [O][C] to rows of C, each padded with zeros to a multiple of 4, for a multiple of `panelWidth` channels.
+    static func rows(
+        _ weights: UnsafeBufferPointer<Float>, outputs: Int, channels: Int, panelWidth: Int, index: (_ output: Int, _ channel: Int, _ tap: Int) -> Int
+    ) -> [Float] {
+        let (count, length) = ((outputs + panelWidth - 1) / panelWidth * panelWidth, (channels + 3) / 4 * 4)
+        var result = [Float](repeating: 0, count: count * length)
+        for output in 0..<outputs { for channel in 0..<channels { result[output * length + channel] = weights[index(output, channel, 0)] } }
+        return result
+    }
+
     /// A bias [G O] padded to whole panels, or zeros.
     static func biasPanels(_ bias: UnsafeBufferPointer<Float>?, groups: Int, outputs: Int, panelWidth: Int) -> [Float] {
         let width = (outputs + panelWidth - 1) / panelWidth * panelWidth

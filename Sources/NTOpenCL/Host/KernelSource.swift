@@ -4,7 +4,7 @@ import CNTKernelSources
 enum KernelSource: String, Sendable, Hashable, CaseIterable {
     case pointwise, convolution
     case convolutionTiled = "convolution_tiled"
-    case depthwise, pool, lanes, spatial, transposed, matmul, peak, picking, pixels, separable
+    case depthwise, pool, lanes, dense, spatial, transposed, matmul, peak, picking, pixels, separable
     /// The entry of a program that holds a network's kernels as functions.
     case network
 
@@ -31,8 +31,13 @@ enum KernelSource: String, Sendable, Hashable, CaseIterable {
         }.joined()
     }
 
-    /// The file itself.
-    var file: String { Self.file(rawValue) }
+    /// The file itself, after `groups.cl` where items of a group share sums.
+    var file: String {
+        switch self {
+        case .pool, .lanes, .dense: Self.file("groups") + "\n" + Self.file(rawValue)
+        default: Self.file(rawValue)
+        }
+    }
 
     static func file(_ name: String) -> String {
         var length = 0
@@ -46,12 +51,14 @@ struct ProgramKey: Sendable, Hashable {
     var source: KernelSource
     /// Macros in any order; a value of "" means defined.
     var macros: [String: String]
+    /// The version of OpenCL C, as `-cl-std` names it.
+    var language = "CL1.2"
     /// The kernels of a network's program; empty for any other.
     var network = NetworkText()
 
     var optionText: String {
         let defines = macros.sorted { $0.key < $1.key }.map { $0.value.isEmpty ? "-D \($0.key)" : "-D \($0.key)=\($0.value)" }
-        return (["-cl-std=CL1.2"] + defines).joined(separator: " ")
+        return (["-cl-std=\(language)"] + defines).joined(separator: " ")
     }
 
     var sourceText: String { source == .network ? network.text : source.text(widths: widths) }

@@ -30,6 +30,10 @@ package struct OpenCLDevice: @unchecked Sendable {
     package let hasCompiler: Bool
     package let isAvailable: Bool
     package let extensions: [String]
+    /// The newest OpenCL C that the compiler knows, 12 for 1.2.
+    package let languageVersion: Int
+    /// Optional features of OpenCL C 3.0, `__opencl_c_subgroups` for example.
+    package let languageFeatures: [String]
 
     /// Whether the device computes in half precision.
     package var hasHalfPrecision: Bool { extensions.contains("cl_khr_fp16") }
@@ -71,6 +75,11 @@ package struct OpenCLDevice: @unchecked Sendable {
         hasCompiler = try query.number(CL_DEVICE_COMPILER_AVAILABLE, as: cl_bool.self) != 0
         isAvailable = try query.number(CL_DEVICE_AVAILABLE, as: cl_bool.self) != 0
         extensions = try query.string(CL_DEVICE_EXTENSIONS).split(separator: " ").map(String.init)
+        // `OpenCL C 2.0 ...`; a device of OpenCL 3.0 may name an older one there than it has.
+        let named = ((try? query.string(CL_DEVICE_OPENCL_C_VERSION)) ?? "").split(whereSeparator: { $0 == " " || $0 == "." }).compactMap { Int($0) }
+        let versions = query.names(CL_DEVICE_OPENCL_C_ALL_VERSIONS).map { Int($0.version >> 22) * 10 + Int($0.version >> 12 & 0x3ff) }
+        languageVersion = max(named.count >= 2 ? named[0] * 10 + named[1] : 12, versions.max() ?? 0)
+        languageFeatures = query.names(CL_DEVICE_OPENCL_C_FEATURES).map(\.name)
     }
 }
 
@@ -95,6 +104,16 @@ struct DeviceQuery {
         try api.check("clGetDeviceInfo") { clGetDeviceInfo(id, cl_device_info(property), size, &bytes, nil) }
         let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         return String(text.drop { $0 == " " })
+    }
+
+    /// Names with versions; none where the device does not know the property.
+    func names(_ property: Int32) -> [(version: UInt32, name: String)] {
+        let byteCount = MemoryLayout<cl_name_version>.size
+        guard let bytes = try? numbers(property, as: UInt8.self), bytes.count % byteCount == 0 else { return [] }
+        return stride(from: 0, to: bytes.count, by: byteCount).map { at in
+            let version = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * UInt32($1)) }
+            return (version, String(decoding: bytes[(at + 4)..<(at + byteCount)].prefix { $0 != 0 }, as: UTF8.self))
+        }
     }
 
     func number<T: FixedWidthInteger>(_ property: Int32, as type: T.Type) throws(OpenCLError) -> T {

@@ -284,7 +284,8 @@ static void check_convolution(const nt_gemm_kernel *kernel, const nt_window *w, 
 
 static void run_stem(
     const nt_gemm_kernel *kernel, const nt_window *w, size_t channels, size_t outputs, const float *weights, memory x, memory y) {
-    const size_t rows = w->kernel_height, width = w->kernel_width * channels;
+    const int interleaves = nt_stem_interleaves(kernel->element);
+    const size_t rows = w->kernel_height * (interleaves ? 1 : channels), width = w->kernel_width * (interleaves ? channels : 1);
     const memory packed = allocate(nt_gemm_packed_count(kernel, outputs, rows, width));
     const memory bias = allocate(nt_gemm_bias_count(kernel, outputs));
     memset(bias.start, 0, bias.count * sizeof(float));
@@ -314,10 +315,11 @@ static void check_stem(const nt_gemm_kernel *kernel, const nt_window *w, size_t 
         sums[i] = weight_sum(w, pixel_order, channels, tap_order + i % outputs * taps * channels, i / outputs, &sizes[i]);
     const memory x = rows_of(NT_ELEMENT_FLOAT32, values, 1, 2 * plane * channels, 2 * plane * channels);
     const memory y = allocate(pixels * outputs), z = allocate(pixels * outputs);
-    run_stem(kernel, w, channels, outputs, tap_order, x, y);
+    const float *ordered = nt_stem_interleaves(kernel->element) ? tap_order : weights;
+    run_stem(kernel, w, channels, outputs, ordered, x, y);
     compare(kernel, "stem", NT_ELEMENT_FLOAT32, y, outputs, pixels, outputs, taps * channels, sums, sizes);
     if (model_of(kernel)) {
-        run_stem(model_of(kernel), w, channels, outputs, tap_order, x, z);
+        run_stem(model_of(kernel), w, channels, outputs, ordered, x, z);
         if (memcmp(y.start, z.start, pixels * outputs * sizeof(float))) fail(kernel->name, "stem differs from its model");
     }
     release(x);

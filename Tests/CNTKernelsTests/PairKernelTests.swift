@@ -61,7 +61,7 @@ final class PairKernelTests: XCTestCase {
         for count in [1, 2, 5, 6, 10, 11, 15, 16, 17, 31, 32, 50] {
             let planes = (0..<3).map { plane in KernelMemory(count, offset: plane) { Float(3 * $0 + plane) / 7 } }
             let y = PairMemory(element, rows: 1, count: 3 * count, stride: slots(3 * count) + 3)
-            nt_planes_to_pairs(element, count, planes.map { UnsafePointer($0.start) }, y.start)
+            withExtendedLifetime(planes) { nt_planes_to_pairs(element, count, planes.map { UnsafePointer($0.start) }, y.start) }
             XCTAssertTrue(y.isIntact(rows: 1))
             for i in 0..<(3 * count) { XCTAssertEqual(y[0, i], rounded(Float(i) / 7)) }
         }

@@ -31,7 +31,7 @@ package struct OpenCLBackend: Backend {
     }
 
     /// The backend on a device, with kernels shaped for `family` (by default the device's own), programs kept in `cache`, and `features` other than those
-    /// of the device's kind. `notify` hears of work that begins and takes minutes.
+    /// of the device's kind. `notify` hears of work that begins and takes minutes, and of long waits.
     package init(
         device: OpenCLDevice, family: DeviceStyle.Family? = nil, api: OpenCLInterface = .system,
         cache: ProgramCache? = ProgramCache.standard(), tuning: TuningTable? = nil,

@@ -48,10 +48,10 @@ package struct TuningTable: Sendable, Codable, Equatable {
     }
 
     /// Writes what this table has beyond `base` into the file, in which other processes may have written meanwhile: they take turns, and what they found
-    /// of other shapes stays. Throws `FileError` when the folder cannot be written.
-    package func write(to file: URL, beyond base: TuningTable) throws {
+    /// of other shapes stays. `notify` hears of a long wait for them. Throws `FileError` when the folder cannot be written.
+    package func write(to file: URL, beyond base: TuningTable, notify: (String) -> Void = { _ in }) throws {
         try Files.makeFolder(Files.folder(of: file.path))
-        let lock = BuildLock(folder: file)
+        let lock = BuildLock(folder: file, patience: .ofProcess, notify: notify)
         defer { withExtendedLifetime(lock) {} }
         var all = TuningTable(contentsOf: file)
         for (key, tile) in tiles where base.tiles[key] != tile { all.tiles[key] = tile }

@@ -9,7 +9,7 @@ public enum PackageInfo {
         ("NEEDLETAIL_CACHE", "off: keep no compiled OpenCL programs on disk; else the folder to keep them in"),
         (
             "NEEDLETAIL_OPENCL",
-            "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device), shared=on|off (memory), replay=on|off (launches), fuse=on|off (depthwise and 1x1), single=on|off (one launch for a network), subgroups=on|off (shared sums on graphics processors)"
+            "what OpenCL sessions do, to compare: pixels=on|off (resize pictures on the device), shared=on|off (memory), replay=on|off (launches), fuse=on|off (depthwise and 1x1), single=on|off (one launch for a network), subgroups=on|off (shared sums on graphics processors); on has an effect only where the device has the means (subgroups, replay)"
         ),
         (
             "POCL_CACHE_DIR",

@@ -35,7 +35,7 @@ enum DeviceFixture {
     /// A cache of the test run's own, gone when it ends.
     static let cache: ProgramCache = {
         atexit { try? FileManager.default.removeItem(at: DeviceFixture.folder) }
-        return ProgramCache(folder: folder)
+        return ProgramCache(folder: folder.appendingPathComponent("opencl"))
     }()
 
     private static var folder: URL {

@@ -125,7 +125,7 @@ final class FaultTests: XCTestCase {
         let expected = try ReferenceBackend.evaluate(graph, inputs: inputs)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-faults-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let cache = ProgramCache(folder: folder)
+        let cache = ProgramCache(folder: folder.appendingPathComponent("c"))
         // With an empty cache, then with a full one; pictures prepared, memory shared and launches replayed; memory shared; none of it; one launch.
         let plain = DeviceFeatures()
         let everyFeature = DeviceFeatures(preparesPixels: true, sharesMemory: true, replaysLaunches: true)

@@ -6,14 +6,15 @@ import NTTensor
 import XCTest
 
 final class ProgramCacheTests: XCTestCase {
+    /// The cache's folder; its lock lies beside it.
     private var folder = URL(fileURLWithPath: "/")
 
     override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-cache-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-cache-\(UUID().uuidString)/opencl")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+    override func tearDown() { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
 
     private func files() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).sorted { $0.path < $1.path }
@@ -100,5 +101,43 @@ final class ProgramCacheTests: XCTestCase {
         XCTAssertEqual(try builds(cache), 0)
         XCTAssertEqual(try builds(nil), first)
         XCTAssertEqual(try builds(ProgramCache(folder: URL(fileURLWithPath: "/dev/null/needletail"))), first)
+    }
+
+    /// A process that holds the lock and hangs is waited for once, aloud; and not at all for what the cache has.
+    func testALockThatIsNotGivenBack() throws {
+        let lock = open(folder.path + ".lock", O_CREAT | O_RDWR, 0o600)
+        defer { close(lock) }
+        XCTAssertEqual(flock(lock, LOCK_EX | LOCK_NB), 0)
+        let item = try DeviceCase("two programs", [[1, 4, 6, 6]]) { builder, inputs, numbers in
+            let a = try builder.add(Convolution(), inputs[0], try builder.constant(try numbers.tensor([5, 4, 1, 1])), layer: "convolution")
+            return [try builder.add(Softmax(axis: 1), a, layer: "softmax")]
+        }
+        let expected = try ReferenceBackend.evaluate(item.graph, inputs: item.inputs)
+        var single = DeviceFeatures(runsInOneLaunch: true)
+        single.leastLaunches = 1
+        for features in [DeviceFeatures(), single] {
+            let notices = Notices()
+            func run(_ patience: BuildPatience) throws -> OpenCLBackend {
+                let backend = try OpenCLBackend(
+                    device: DeviceFixture.backend().device, family: .wideCores, cache: ProgramCache(folder: folder, patience: patience),
+                    tuning: TuningTable(), features: features, notify: { notices.add($0) })
+                assertEqual(try compute(item.graph, on: backend, inputs: item.inputs)[0], expected[0], "with the lock held elsewhere")
+                return backend
+            }
+            let short = BuildPatience(seconds: 0.3, secondsUntilNotice: 0.1)
+            XCTAssertGreaterThan(try run(short).programBuildCount, features.runsInOneLaunch ? 0 : 1)
+            XCTAssertEqual(short.seconds, 0)
+            XCTAssertEqual(notices.all.filter { $0.contains("holds '\(folder.path).lock'") }.count, 1, "\(notices.all)")
+            let long = BuildPatience(seconds: 60)
+            XCTAssertEqual(try run(long).programBuildCount, 0)
+            XCTAssertEqual(long.seconds, 60, "nothing was waited for")
+        }
+    }
+
+    private final class Notices: @unchecked Sendable {
+        private let lock = NSLock()
+        private var texts: [String] = []
+        var all: [String] { lock.withLock { texts } }
+        func add(_ text: String) { lock.withLock { texts.append(text) } }
     }
 }

@@ -22,7 +22,7 @@ final class DeviceContext: @unchecked Sendable {
     /// Programs taken from the disk cache by this context.
     var loadCount: Int { lock.withLock { loads } }
 
-    /// `notify` hears, for people, of work that begins and takes minutes.
+    /// `notify` hears, for people, of work that begins and takes minutes, and of long waits for other processes.
     init(
         _ device: OpenCLDevice, api: OpenCLInterface, cache: ProgramCache?, notify: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(OpenCLError) {
@@ -54,22 +54,20 @@ final class DeviceContext: @unchecked Sendable {
         let text = key.sourceText
         let options = key.optionText
         let entry = cache.map { _ in CacheEntryKey(source: text, options: options, device: device) }
-        if !isKeptByDriver(key), let program = cached(entry, key, options) { return program }
+        let isKeptByDriver = isKeptByDriver(key)
+        func ready() -> DeviceProgram? { isKeptByDriver ? noted(entry, key, text) : cached(entry, key, options) }
+        if let program = ready() { return program }
         // One process builds at a time: PoCL's own cache fails builds that run at once, and the others find what the first has stored.
-        let buildLock = cache?.lockBuilds()
+        let buildLock = cache?.lockBuilds(notify)
         defer { withExtendedLifetime(buildLock) {} }
-        if buildLock?.hadToWait == true, !isKeptByDriver(key), let program = cached(entry, key, options) { return program }
+        if buildLock?.hadToWait == true, let program = ready() { return program }
         if key.source == .network, device.platformName != PoCLCache.platformName {
             notify("single=on: '\(device.name)' compiles the network as one program now, for which drivers other than PoCL may need minutes")
         }
         let program = try DeviceProgram.build(source: text, name: key.source.rawValue, options: options, on: self)
         programs[key] = program
-        if isKeptByDriver(key), let cache, let entry, cache.load(entry) != nil {
-            loads += 1
-            return program
-        }
         builds += 1
-        if let cache, let entry, let binary = isKeptByDriver(key) ? [] : program.binary() { cache.store(binary, for: entry) }
+        if let cache, let entry, let binary = isKeptByDriver ? [] : program.binary() { cache.store(binary, for: entry) }
         return program
     }
 
@@ -81,6 +79,16 @@ final class DeviceContext: @unchecked Sendable {
     private func cached(_ entry: CacheEntryKey?, _ key: ProgramKey, _ options: String) -> DeviceProgram? {
         guard let cache, let entry, let binary = cache.load(entry),
             let program = try? DeviceProgram.load(binary: binary, name: key.source.rawValue, options: options, on: self)
+        else { return nil }
+        programs[key] = program
+        loads += 1
+        return program
+    }
+
+    /// The program that the disk cache notes as built, from the driver's own cache, or nil. The lock is held.
+    private func noted(_ entry: CacheEntryKey?, _ key: ProgramKey, _ text: String) -> DeviceProgram? {
+        guard let cache, let entry, cache.load(entry) != nil,
+            let program = try? DeviceProgram.build(source: text, name: key.source.rawValue, options: key.optionText, on: self)
         else { return nil }
         programs[key] = program
         loads += 1

@@ -13,10 +13,12 @@ package struct ProgramCache: Sendable {
     /// The most bytes that entries take together.
     package let maximumBytes: Int
     package let folder: URL
+    private let patience: BuildPatience
 
-    package init(folder: URL, maximumBytes: Int = 256 << 20) {
+    package init(folder: URL, maximumBytes: Int = 256 << 20, patience: BuildPatience = .ofProcess) {
         self.folder = folder
         self.maximumBytes = maximumBytes
+        self.patience = patience
     }
 
     /// The user's cache, or nil when it is turned off or has no place.
@@ -47,10 +49,10 @@ package struct ProgramCache: Sendable {
         trim()
     }
 
-    /// The lock that keeps other processes from building at the same time; nil when the folder takes none.
-    func lockBuilds() -> BuildLock? {
+    /// The lock that keeps other processes from building at the same time; nil when the folder takes none, or another process holds it too long.
+    func lockBuilds(_ notify: (String) -> Void) -> BuildLock? {
         guard (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil else { return nil }
-        return BuildLock(folder: folder)
+        return BuildLock(folder: folder, patience: patience, notify: notify)
     }
 
     private func url(of key: CacheEntryKey) -> URL { folder.appendingPathComponent(key.fileName) }

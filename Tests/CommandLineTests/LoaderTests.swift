@@ -56,21 +56,21 @@ final class LoaderTests: XCTestCase {
     }
 
     func testNoLoader() throws {
-        let reasons = ["no OpenCL loader (", "libNobody.so.1: cannot open shared object file"]
+        let reasons = ["no OpenCL loader (libNobody.so.1) is installed: libNobody.so.1: cannot open shared object file"]
         try assertThatOnlyTheCPURuns(try tool("libOpenCL.so", "libNobody.so"), reasons: reasons)
     }
 
     func testABrokenLoader() throws {
         for name in ["libOpenCL.so.1", "libOpenCL.so"] { try Data("no library".utf8).write(to: folder.appendingPathComponent(name)) }
         let paths = [folder.path, ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]].compactMap { $0 }.joined(separator: ":")
-        let reasons = ["no OpenCL loader (libOpenCL.so.1) is installed: ", "file too short"]
+        let reasons = ["no OpenCL loader could be opened: ", "libOpenCL.so.1: file too short"]
         try assertThatOnlyTheCPURuns(Tool.executable, ["LD_LIBRARY_PATH": paths], reasons: reasons)
     }
 
     /// A loader without one of the calls: an error that names the call, wherever it is needed.
     func testAnOldLoader() throws {
         let none = try tool("clGetPlatformIDs", "clGetPlatformXXX")
-        try assertThatOnlyTheCPURuns(none, reasons: ["no OpenCL loader (libOpenCL.so.1) is installed: ", "lacks clGetPlatformIDs"])
+        try assertThatOnlyTheCPURuns(none, reasons: ["the OpenCL loader lacks clGetPlatformXXX"])
         for (call, other) in [
             ("clCreateSubBuffer", "clCreateSubBuffXX"), ("clCreateContext", "clCreateContexX"), ("clEnqueueNDRangeKernel", "clEnqueueNDRangeKernXX"),
         ] {
@@ -78,7 +78,7 @@ final class LoaderTests: XCTestCase {
             let result = try Tool.run(["classify", emotion, face, "--backend", "opencl"], program: program)
             XCTAssertFalse(result.wasKilled)
             XCTAssertEqual(result.status, 1)
-            XCTAssertTrue(result.errors.contains("failed: the OpenCL loader lacks it"), result.errors)
+            XCTAssertTrue(result.errors.hasSuffix("failed: the OpenCL loader lacks it\n"), result.errors)
             let automatic = try Tool.run(["classify", emotion, face, "--backend", "auto", "--device", "0"], program: program)
             XCTAssertEqual(automatic.status, 0, automatic.errors)
             XCTAssertTrue(automatic.output.contains("Happy"), automatic.output)

@@ -53,7 +53,7 @@ NT_OPENCL_CALLS(NT_RENAMED)
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-/// Why there is no OpenCL loader in this process, in the system's words; NULL when there is one. Opens it when nothing has yet. Static memory. Any thread.
+/// Why there is no OpenCL loader in this process, in words; NULL when there is one. Opens it when nothing has yet. Static memory. Any thread.
 const char *nt_opencl_problem(void);
 
 // cl_khr_command_buffer as it has been since its first version, whatever version of it the header knows. Of the launch's properties only NULL is used.

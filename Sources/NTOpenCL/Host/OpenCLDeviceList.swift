@@ -12,7 +12,7 @@ package struct OpenCLDeviceList: Sendable {
         let pocl = PoCLCache.current
         // Drivers that no loader asks do not matter.
         if let problem = nt_opencl_problem() {
-            (devices, reason) = ([], "no OpenCL loader (libOpenCL.so.1) is installed: \(String(cString: problem))")
+            (devices, reason) = ([], String(cString: problem))
             return
         }
         let drivers = DriverFiles(environment: environment)

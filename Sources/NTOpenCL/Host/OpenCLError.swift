@@ -35,11 +35,12 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noSuchDevice(let index, let devices):
             "OpenCL device \(index) does not exist; expected " + devices.enumerated().map { "\($0) for \($1)" }.joined(separator: ", ")
         case .notAvailable(let device): "the OpenCL device '\(device)' is not available: another program holds it, or its driver has stopped it"
+        case .call(let name, NT_CALL_MISSING): "\(name) failed: \(Self.name(of: NT_CALL_MISSING))"
         case .call(let name, let code): "\(name) failed: \(Self.name(of: code))\(condition.advice)"
         case .build(let program, let options, let code, let log):
             "the OpenCL program '\(program)' (\(options)) does not build: \(Self.name(of: code))\n\(log)"
         case .tooLarge(let what, let byteCount, let limit, let device):
-            "\(what) needs \(byteCount) bytes; '\(device)' allows \(limit)"
+            "\(what): \(byteCount) bytes are needed; '\(device)' allows \(limit)"
         case .kernelLimit(let limit, let kernel, let layers, let wanted, let allowed):
             "the kernel '\(kernel)' of layer \(layers.map { "'\($0)'" }.joined(separator: ", ")) needs \(wanted) \(limit.rawValue); "
                 + "the OpenCL device allows it \(allowed)"

@@ -32,11 +32,11 @@ package struct OpenCLTuner {
     /// Measures every distinct shape of `graph`, at most `secondsPerTile` for each tile, and returns the table that `backend` has with the findings
     /// added. Shapes that this table lacks come first, and of them those with most arithmetic. After `seconds` in all, or once `isOver` says so, no
     /// further tile is measured: shapes not begun by then have no finding; the graph as a whole is still run with what was found. A tile that the device
-    /// refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer; and, as if all were
-    /// done, of the runs of the whole graph.
+    /// refuses is passed over. `progress` hears of each tile before it is measured: how many are done, of how many, and the layer; nil for the
+    /// runs of the whole graph.
     package func tune(
         _ graph: Graph, precision: Precision = .float32, secondsPerTile: Double = 0.02, seconds limit: Double = .infinity,
-        progress: (_ done: Int, _ total: Int, _ layer: String) -> Void = { _, _, _ in }, isOver isInterrupted: () -> Bool = { false }
+        progress: (_ done: Int, _ total: Int, _ layer: String?) -> Void = { _, _, _ in }, isOver isInterrupted: () -> Bool = { false }
     ) throws -> Result {
         let start = ContinuousClock.now
         func isOver() -> Bool { isInterrupted() || (ContinuousClock.now - start) / .seconds(1) >= limit }
@@ -49,10 +49,14 @@ package struct OpenCLTuner {
         var (result, defaults) = (Result(table: backend.tuning, shapeCount: work.count + pairs.count), backend.tuning)
         let candidates = ConvolutionTile.candidates(backend.style)
         let total = work.count * candidates.count + pairs.count
+        var done = 0
         for (index, item) in work.enumerated() where !isOver() {
             let found = try best(of: candidates, for: item, probe) { place in
-                progress(index * candidates.count + place, total, item.node.name)
-                return !isOver()
+                done = index * candidates.count + place
+                progress(done, total, item.node.name)
+                guard !isOver() else { return false }
+                done += 1
+                return true
             }
             guard let found else { continue }
             result.table.set(found.tile, for: item.shape)
@@ -60,13 +64,18 @@ package struct OpenCLTuner {
             result.findings.append(found.finding)
         }
         for (index, pair) in pairs.enumerated() where !isOver() {
-            progress(work.count * candidates.count + index, total, pair.pointwise.name)
-            guard let found = try measure(pair, probe, result.table) else { continue }
+            done = work.count * candidates.count + index
+            progress(done, total, pair.pointwise.name)
+            let measured = try measure(pair, probe, result.table)
+            done += 1
+            guard let found = measured else { continue }
             result.table.set(isFused: found.isFused, for: pair.shape)
             defaults.set(isFused: found.isFusedByDefault, for: pair.shape)
             result.findings.append(found.finding)
         }
-        progress(total, total, "")
+        guard result.table != defaults else { return result }
+        if !isOver() { done = total }
+        progress(done, total, nil)
         try confirm(&result, defaults, graph, precision, seconds: secondsPerTile)
         return result
     }
@@ -136,7 +145,6 @@ package struct OpenCLTuner {
 
     /// Runs the whole graph with the defaults and with the findings in turns, and goes back to the defaults where these are no slower.
     private func confirm(_ result: inout Result, _ defaults: TuningTable, _ graph: Graph, _ precision: Precision, seconds limit: Double) throws {
-        guard result.table != defaults else { return }
         let runs = try [defaults, result.table].map { table in
             try TuningProbe.unlessRefused { try NetworkTimer(graph, backend.with(tuning: table), precision) }
         }

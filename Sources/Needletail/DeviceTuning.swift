@@ -28,11 +28,11 @@ public enum DeviceTuning {
     /// Measures every distinct shape of `model` with `batch` images at a time on the device of that number (the first GPU, else the first device, when
     /// nil) and writes the table that later sessions on this device read, those shapes first that the table lacks. After `seconds`, when given, or once
     /// `isOver` says so, no further tile is measured; what was found is then tried on the whole network, some seconds more, and kept. `progress` hears how
-    /// many measurements are done and of how many, and of all being done when the whole network's turn comes. Throws `NeedletailError` when there is no device, or the cache is off or cannot be written. Takes
-    /// seconds to minutes.
+    /// many measurements are done, of how many, and the layer that is next; nil when it is the whole network's turn. Throws `NeedletailError` when there is
+    /// no device, or the cache is off or cannot be written. Takes seconds to minutes.
     public static func tune(
         _ model: Model, deviceIndex: Int? = nil, precision: ComputePrecision = .float32, batch: Int = 1, seconds: Double? = nil,
-        progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isOver: () -> Bool = { false }
+        progress: (_ done: Int, _ total: Int, _ layer: String?) -> Void = { _, _, _ in }, isOver: () -> Bool = { false }
     ) throws -> Report {
         let configuration = SessionConfiguration(backend: .opencl, deviceIndex: deviceIndex, precision: precision)
         let session = try Session(model, configuration: configuration)
@@ -42,12 +42,12 @@ public enum DeviceTuning {
                 throw NeedletailError(.backendUnavailable, "tune: the cache is off, so findings cannot be kept")
             }
             // Before the measuring, so that a folder that cannot be written costs no time.
-            try backend.tuning.write(to: file, beyond: backend.tuning)
+            try backend.tuning.write(to: file, beyond: backend.tuning, notify: StandardError.say)
             // Within a limit, more shapes are worth more than steadier times.
             let result = try OpenCLTuner(backend).tune(
                 graph, precision: precision.runtimePrecision, secondsPerTile: seconds == nil ? 0.02 : 0.006, seconds: seconds ?? .infinity,
-                progress: { done, total, _ in progress(done, total) }, isOver: isOver)
-            try result.table.write(to: file, beyond: backend.tuning)
+                progress: progress, isOver: isOver)
+            try result.table.write(to: file, beyond: backend.tuning, notify: StandardError.say)
             let findings = result.findings.map { Finding(layer: $0.layer, before: $0.before * 1000, after: $0.after * 1000) }
             return Report(
                 file: file, findings: findings, shapeCount: result.shapeCount,

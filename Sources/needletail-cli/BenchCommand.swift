@@ -67,7 +67,7 @@ enum BenchCommand: Command {
 
     /// Measures in slices, showing progress on a terminal.
     private static func measure(_ benchmark: Benchmark, seconds: Double) throws -> Benchmark.Latency {
-        guard isatty(2) == 1 else { return try benchmark.run(seconds: seconds) }
+        guard Console.isTerminal else { return try benchmark.run(seconds: seconds) }
         var times: [Double] = []
         let slices = max(1, Int(seconds / 0.25))
         for slice in 0..<slices {

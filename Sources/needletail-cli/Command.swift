@@ -105,9 +105,12 @@ enum Console {
     /// One line on standard error.
     static func note(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
 
+    /// Whether standard error is a terminal that can rewrite a line.
+    static let isTerminal = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
     /// Shows or replaces a progress line, when standard error is a terminal.
     static func progress(_ text: String?) {
-        guard isatty(STDERR_FILENO) == 1 else { return }
+        guard isTerminal else { return }
         _ = write("\r\u{1b}[K" + (text ?? ""), to: STDERR_FILENO)
     }
 

@@ -5,20 +5,21 @@ struct ProgressBar {
     private let unit: String
     private let last: String
     private let limit: Double?
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let isTerminal = Console.isTerminal
     private let start = ContinuousClock.now
     private var shown: ContinuousClock.Instant?
 
-    /// `unit` is what is counted, in words; `last` what is done when all are counted; `limit` the seconds after which counting ends anyhow.
+    /// `unit` is what is counted, in words; `last` what is done after the counting; `limit` the seconds after which counting ends anyhow.
     init(unit: String, last: String, limit: Double?) { (self.unit, self.last, self.limit) = (unit, last, limit) }
 
-    /// Shows that `done` of `total` are done, unless it has shown something just before.
-    mutating func show(done: Int, total: Int) {
+    /// Shows that `done` of `total` are done, unless it has shown something just before; and when counting is over, at whatever share, that the last work
+    /// begins.
+    mutating func show(done: Int, total: Int, isLast: Bool) {
         let now = ContinuousClock.now
         let pause = Duration.seconds(isTerminal ? 0.1 : 10)
-        guard isTerminal && (shown == nil || done == total) || now - (shown ?? start) >= pause else { return }
+        guard isTerminal && (shown == nil || isLast) || now - (shown ?? start) >= pause else { return }
         shown = now
-        let facts = facts(done: done, total: total, seconds: (now - start) / .seconds(1))
+        let facts = facts(done: done, total: total, isLast: isLast, seconds: (now - start) / .seconds(1))
         guard isTerminal else { return Console.note(facts.joined(separator: ", ")) }
         Console.progress(Self.line(facts, share: share(done, total), columns: Self.columns))
     }
@@ -29,9 +30,9 @@ struct ProgressBar {
     private func share(_ done: Int, _ total: Int) -> Double { total > 0 ? min(1, max(0, Double(done) / Double(total))) : 1 }
 
     /// `42%`, `120 of 286 tiles`, `0:35`, `about 0:48 left`
-    private func facts(done: Int, total: Int, seconds: Double) -> [String] {
+    private func facts(done: Int, total: Int, isLast: Bool, seconds: Double) -> [String] {
         let percent = "\(Int(share(done, total) * 100))%"
-        guard done < total else { return [percent, last, Self.clock(seconds)] }
+        guard !isLast else { return [percent, last, Self.clock(seconds)] }
         var parts = [percent, "\(done) of \(total) \(unit)", Self.clock(seconds)]
         let rest = [done > 0 ? seconds / Double(done) * Double(total - done) : nil, limit.map { $0 - seconds }].compactMap { $0 }.min()
         if let rest { parts.append("about \(Self.clock(max(0, rest))) left") }

@@ -35,7 +35,7 @@ enum TuneCommand: Command {
         let report = try DeviceTuning.tune(
             Model(contentsOf: CommonFlags.url(path, "the model")), deviceIndex: configuration.deviceIndex,
             precision: configuration.precision, batch: batch, seconds: seconds,
-            progress: { done, total in bar?.show(done: done, total: total) },
+            progress: { bar?.show(done: $0, total: $1, isLast: $2 == nil) },
             isOver: { interrupt.hasCome.load(ordering: .relaxed) })
         bar?.clear()
         if arguments.has("--json") {
@@ -45,7 +45,11 @@ enum TuneCommand: Command {
             try Console.print(Console.json(object))
             return 0
         }
-        try Console.print("  before ms   after ms  layer")
+        guard report.shapeCount > 0 else {
+            try Console.print("nothing to tune: the model has no convolution or dense layer on the device")
+            return 0
+        }
+        if !report.findings.isEmpty { try Console.print("  before ms   after ms  layer") }
         for finding in report.findings {
             try Console.print(String(format: "%11.4f%11.4f  ", finding.before, finding.after) + finding.layer)
         }
@@ -56,7 +60,7 @@ enum TuneCommand: Command {
         if report.findings.count < report.shapeCount {
             try Console.print("\(report.findings.count) of \(report.shapeCount) shapes were measured; the next tune goes on with the others")
         }
-        try Console.print("written to \(report.file.path)")
+        if !report.findings.isEmpty { try Console.print("written to \(report.file.path)") }
         return 0
     }
 }

@@ -284,6 +284,26 @@ final class CommandLineTests: XCTestCase {
         }
     }
 
+    /// A network of one ReLU has nothing to measure, and nothing is said to be written.
+    func testTuningAModelWithoutConvolutions() throws {
+        func field(_ number: Int, _ content: [UInt8]) -> [UInt8] {
+            // The tag, of two bytes for numbers from 16 on, and the length.
+            let tag = number << 3 | 2
+            return (tag < 128 ? [UInt8(tag)] : [UInt8(tag & 127 | 128), UInt8(tag >> 7)]) + [UInt8(content.count)] + content
+        }
+        func array(_ name: String) -> [UInt8] {
+            // Four values of float32, which is 65568.
+            field(1, Array(name.utf8)) + field(3, field(5, field(1, [4]) + [0x10, 0xa0, 0x80, 0x04]))
+        }
+        let layer = field(1, Array("relu".utf8)) + field(2, Array("x".utf8)) + field(3, Array("y".utf8)) + field(130, field(10, []))
+        let model = [0x08, 0x01] + field(2, field(1, array("x")) + field(10, array("y"))) + field(500, field(1, layer))
+        let path = folder.appendingPathComponent("relu.mlmodel").path
+        try Data(model).write(to: URL(fileURLWithPath: path))
+        let result = try Tool.run(["tune", path], environment: ["NEEDLETAIL_CACHE": folder.path])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(result.output, "nothing to tune: the model has no convolution or dense layer on the device\n")
+    }
+
     func testTunesADeviceAndUsesTheTable() throws {
         let cache = ["NEEDLETAIL_CACHE": folder.path]
         let result = try Tool.run(["tune", emotion], environment: cache)
@@ -297,6 +317,7 @@ final class CommandLineTests: XCTestCase {
         XCTAssertGreaterThan(try XCTUnwrap(short["shapes"] as? Int), 5)
         let none = try Tool.run(["tune", emotion, "--seconds", "0"], environment: cache)
         XCTAssertTrue(none.output.contains("0 of \(short["shapes"] as? Int ?? -1) shapes were measured"), none.output)
+        XCTAssertFalse(none.output.contains("written"), none.output)
         let together = Outcomes()
         let fresh = folder.appendingPathComponent("fresh")
         let words = ["classify", emotion, "\(photos)/face.png", "--backend", "opencl"]

@@ -48,8 +48,8 @@ final class HostileFilesTests: XCTestCase {
         let counts = try XCTUnwrap(try XCTUnwrap(try Tool.run(bench, environment: cache).objects().first)["programs"] as? [String: Int])
         XCTAssertEqual(counts["built"], 0, "what was in the way is replaced")
         // Tuned tiles and peaks.
-        let tuned = try Tool.run(["tune", emotion, "--seconds", "0"], environment: cache)
-        let table = String(try XCTUnwrap(tuned.output.split(separator: "\n").last?.dropFirst("written to ".count)))
+        let tuned = try Tool.run(["tune", emotion, "--seconds", "0", "--json"], environment: cache)
+        let table = try XCTUnwrap(try XCTUnwrap(tuned.objects().first)["file"] as? String)
         XCTAssertEqual(unlink(table), 0)
         XCTAssertEqual(mkfifo(table, 0o600), 0)
         try classified(words, environment: cache)

@@ -72,10 +72,11 @@ final class MeasurementTests: XCTestCase {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("needletail-tuning-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let entry = try DeviceFixture.entries.get()[0]
-        var calls = 0
-        let result = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, _ in
-            XCTAssertLessThanOrEqual(done, total)
-            calls += 1
+        var (calls, last) = (0, -1)
+        let result = try OpenCLTuner(entry.backend).tune(item.graph, secondsPerTile: 0.001) { done, total, layer in
+            XCTAssertGreaterThan(done, last)
+            XCTAssertEqual(done == total, layer == nil, "all is done when the whole network's turn comes")
+            (calls, last) = (calls + 1, done)
         }
         let (table, findings) = (result.table, result.findings)
         if let network = result.network { XCTAssertEqual(network.after < network.before, findings.contains { $0.after < $0.before }) }
@@ -108,7 +109,12 @@ final class MeasurementTests: XCTestCase {
             var last = ""
             let before = table
             let tuner = OpenCLTuner(backend.with(tuning: before))
-            let result = try tuner.tune(item.graph, secondsPerTile: 0, progress: { last = $2 }, isOver: { last != "" && last != layer })
+            let result = try tuner.tune(
+                item.graph, secondsPerTile: 0,
+                progress: { done, total, next in
+                    XCTAssertLessThan(done, total, "what is left out is not done")
+                    last = next ?? last
+                }, isOver: { last != "" && last != layer })
             XCTAssertEqual(result.findings.map(\.layer), [layer])
             try result.table.write(to: file, beyond: before)
             table = TuningTable(contentsOf: file)

@@ -12,7 +12,7 @@ package struct BackendResolver: Sendable {
         var reason: String
         /// Said aloud when `auto` could not have the OpenCL device that it wanted.
         var notice: String?
-        /// The number of the OpenCL device that `auto` took: when it fails before the first run, the processor takes its place.
+        /// The number of the OpenCL device that `auto` took: when it fails, the processor takes its place.
         var replaceableDevice: Int?
     }
 

@@ -28,6 +28,8 @@ final class BatchPipeline<Output: Sendable>: @unchecked Sendable {
         let run: @Sendable (PlanEntry, ExecutionState) throws -> Void
         /// Reads the result at a place.
         let collect: @Sendable (Place) throws -> Output
+        /// Another way to the result of an element that has failed; throws the error when there is none.
+        let recover: @Sendable (_ index: Int, any Error) throws -> Output
     }
 
     /// Element `element` of `count` that run together.
@@ -203,7 +205,8 @@ final class BatchPipeline<Output: Sendable>: @unchecked Sendable {
         }
     }
 
-    private func finish(_ range: Range<Int>, _ results: [Result<Output, any Error>]) {
+    private func finish(_ range: Range<Int>, _ outcomes: [Result<Output, any Error>]) {
+        let results = zip(range, outcomes).map { index, outcome in outcome.flatMapError { error in Result { try work.recover(index, error) } } }
         condition.lock()
         for (index, result) in zip(range, results) { finished[index] = result }
         openParts -= 1

@@ -97,7 +97,8 @@ public final class ImageClassifier: Sendable {
     }
 
     private func pipeline(_ urls: [URL], top: Int) -> BatchPipeline<[Classification]> {
-        session.pipeline(
+        let session = session.current
+        return session.pipeline(
             count: urls.count, isWhole: false,
             prepare: { [self] index, place in
                 let image = try NeedletailError.wrapping(.invalidImage) { try EncodedImage(contentsOf: urls[index]) }
@@ -113,7 +114,11 @@ public final class ImageClassifier: Sendable {
                 }
                 return nil
             },
-            collect: { [self] in try session.probabilities($0.entry, $0.state, element: $0.element, of: $0.count, top: top) })
+            collect: { try session.probabilities($0.entry, $0.state, element: $0.element, of: $0.count, top: top) },
+            recover: { [self] index, error in
+                _ = try session.replacement(after: error)
+                return try classify(imageAt: urls[index], top: top)
+            })
     }
 
     /// Classifies anything that lends pixels.

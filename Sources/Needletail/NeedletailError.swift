@@ -33,6 +33,8 @@ public struct NeedletailError: Error, Sendable, CustomStringConvertible {
 
     public let code: Code
     public let description: String
+    /// Whether an OpenCL device failed, so that another backend may do better.
+    private(set) var isOfDevice = false
 
     public init(_ code: Code, _ description: String) {
         self.code = code
@@ -51,7 +53,9 @@ public struct NeedletailError: Error, Sendable, CustomStringConvertible {
             throw NeedletailError(code, error.description)
         } catch {
             let code = (error as? OpenCLError).flatMap { Code($0.condition) } ?? code
-            throw NeedletailError(code, (context.map { $0 + ": " } ?? "") + String(describing: error))
+            var wrapped = NeedletailError(code, (context.map { $0 + ": " } ?? "") + String(describing: error))
+            wrapped.isOfDevice = (error as? OpenCLError)?.isOfDevice == true
+            throw wrapped
         }
     }
 }

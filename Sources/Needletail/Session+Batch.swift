@@ -30,6 +30,8 @@ extension Session {
         of count: Int, inputs: @escaping @Sendable (Int) throws -> (images: [String: ImageRequest], tensors: [String: Tensor]),
         deliver: ([String: FeatureValue]) throws -> Void
     ) throws {
+        let session = current
+        guard session === self else { return try session.runEach(of: count, inputs: inputs, deliver: deliver) }
         let pipeline = pipeline(
             count: count, isWhole: count <= Session.maximumBatchCount,
             prepare: { [self] index, place -> [String: FeatureValue]? in
@@ -38,14 +40,20 @@ extension Session {
                 try self.prepare(images: images, tensors: tensors, at: place.element, of: place.count, in: place.entry, place.state)
                 return nil
             },
-            collect: { [self] in try outputs($0.entry, $0.state, element: $0.element, of: $0.count) })
+            collect: { [self] in try outputs($0.entry, $0.state, element: $0.element, of: $0.count) },
+            recover: { [self] index, error in
+                let session = try replacement(after: error)
+                let (images, tensors) = try inputs(index)
+                return try session.run(images: images, tensors: tensors)
+            })
         try pipeline.run { _, result in try deliver(result.get()) }
     }
 
     /// Work on `count` elements, cut into parts: of the whole when `isWhole`, so that batches of one size use one plan, else of few.
     func pipeline<Output: Sendable>(
         count: Int, isWhole: Bool, prepare: @escaping @Sendable (Int, BatchPipeline<Output>.Place) throws -> Output?,
-        collect: @escaping @Sendable (BatchPipeline<Output>.Place) throws -> Output
+        collect: @escaping @Sendable (BatchPipeline<Output>.Place) throws -> Output,
+        recover: @escaping @Sendable (Int, any Error) throws -> Output
     ) -> BatchPipeline<Output> {
         let onDevice = backend.name == "opencl"
         let threads = (backend as? CPUBackend)?.threadCount ?? configuration.boundedThreadCount ?? ProcessInfo.processInfo.activeProcessorCount
@@ -63,7 +71,8 @@ extension Session {
             BatchPipeline.Work(
                 count: count, partCount: parts == nil ? 1 : partCount, parts: parts ?? defaultPlan, singles: defaultPlan,
                 threadCount: onDevice ? max(2, threads) : threads, openCount: onDevice ? 2 : threads + 1, sharesThreads: !onDevice,
-                prepare: prepare, run: { [self] entry, state in try execute(entry, state) }, collect: collect))
+                prepare: prepare, run: { [self] entry, state in try execute(entry, state) }, collect: collect,
+                recover: recover))
     }
 
     /// Writes one element's inputs, all of the default shapes, as element `element` of `count`.

@@ -41,6 +41,17 @@ extension Session {
     package func withImages<Result>(
         _ images: [String: ImageRequest], tensors: [String: Tensor], _ body: (PlanEntry, ExecutionState) throws -> Result
     ) throws -> Result {
+        let session = current
+        do {
+            return try session.attempt(images, tensors, body)
+        } catch {
+            return try session.replacement(after: error).attempt(images, tensors, body)
+        }
+    }
+
+    private func attempt<Result>(
+        _ images: [String: ImageRequest], _ tensors: [String: Tensor], _ body: (PlanEntry, ExecutionState) throws -> Result
+    ) throws -> Result {
         let entry = try plan(try PlanKey(model, images: images, tensors: tensors))
         return try entry.withState { state in
             for (index, id) in entry.plan.graph.inputs.enumerated() {

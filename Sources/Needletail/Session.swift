@@ -6,6 +6,7 @@ import NTImage
 import NTOpenCL
 import NTRuntime
 import NTTensor
+import Synchronization
 
 /// A model made ready to run on one backend. Immutable to its users: any number of threads may run it at once, each run having memory of its own.
 ///
@@ -13,12 +14,10 @@ import NTTensor
 public final class Session: Sendable {
     public let model: Model
     public let configuration: SessionConfiguration
-    package let backend: any Backend
-    /// Why this backend was taken, for people.
-    public let backendReason: String
-    /// What went wrong when the backend `auto` wanted an OpenCL device and the CPU runs instead; nil otherwise. Also written to standard error, once a
-    /// process.
-    public let backendNotice: String?
+    /// The backend, and the device that the processor takes the place of when it fails.
+    private let choice: BackendResolver.Choice
+    /// What runs requests since that device has failed.
+    private let takeover = Mutex<Session?>(nil)
     /// The plan for the model's default input shapes.
     package let defaultPlan: PlanEntry
     /// Plans for other shapes and batches.
@@ -38,9 +37,7 @@ public final class Session: Sendable {
     }
 
     /// The same over the devices of `resolver`.
-    package init(_ model: Model, configuration: SessionConfiguration, resolver: BackendResolver) throws {
-        self.model = model
-        self.configuration = configuration
+    package convenience init(_ model: Model, configuration: SessionConfiguration, resolver: BackendResolver) throws {
         var choice = try resolver.resolve(configuration)
         let plan: PlanEntry
         do {
@@ -53,14 +50,46 @@ public final class Session: Sendable {
             choice = BackendResolver.replacement(for: device, after: error, configuration)
             plan = try Session.compile(.standard, model, choice.backend, configuration)
         }
-        defaultPlan = plan
-        (backend, backendReason, backendNotice) = (choice.backend, choice.reason, choice.notice)
+        self.init(model, configuration, choice, plan)
+    }
+
+    private init(_ model: Model, _ configuration: SessionConfiguration, _ choice: BackendResolver.Choice, _ plan: PlanEntry) {
+        (self.model, self.configuration, self.choice, defaultPlan) = (model, configuration, choice, plan)
         pictureSharing = (choice.backend as? CPUBackend).flatMap { cpu in
             cpu.workerCount > 1 ? WorkSharing(threadCount: cpu.workerCount) { count, body in cpu.share(count, body) } : nil
         }
-        if let backendNotice { StandardError.say(backendNotice) }
+        if let notice = choice.notice { StandardError.say(notice) }
         if let remark = unusedFormRemark { StandardError.say(remark) }
     }
+
+    /// What runs requests now: this session, or one on the processor once the device that `auto` took has failed.
+    var current: Session {
+        guard choice.replaceableDevice != nil else { return self }
+        return takeover.withLock { $0 } ?? self
+    }
+
+    /// The session on the processor that runs this request anew and all further ones, after `error` of the device that `auto` took; made once.
+    /// Throws `error` when it is not of that kind.
+    func replacement(after error: any Error) throws -> Session {
+        guard let device = choice.replaceableDevice, (error as? NeedletailError)?.isOfDevice == true else { throw error }
+        return try takeover.withLock { known in
+            if let known { return known }
+            let choice = BackendResolver.replacement(for: device, after: error, configuration)
+            let session = Session(model, configuration, choice, try Session.compile(.standard, model, choice.backend, configuration))
+            known = session
+            return session
+        }
+    }
+
+    /// The backend that this session was made for.
+    package var backend: any Backend { choice.backend }
+
+    /// Why the backend was taken, for people.
+    public var backendReason: String { current.choice.reason }
+
+    /// What went wrong when `auto` wanted an OpenCL device, or had it until a run failed, and the CPU runs instead; nil otherwise. Also written to standard
+    /// error, once a process.
+    public var backendNotice: String? { current.choice.notice }
 
     /// Whether the plan for the default input shapes came from the model's compiled form, see `Model.compile`.
     public var usesCompiledForm: Bool { defaultPlan.isMapped }
@@ -72,10 +101,13 @@ public final class Session: Sendable {
     }
 
     /// `cpu`, `opencl` or `reference`, with the device in words.
-    public var backendDescription: String { "\(backend.name) (\(backend.deviceDescription))" }
+    public var backendDescription: String {
+        let backend = current.backend
+        return "\(backend.name) (\(backend.deviceDescription))"
+    }
 
     /// `cpu`, `opencl` or `reference`.
-    public var backendName: String { backend.name }
+    public var backendName: String { current.backend.name }
 
     /// Runs the model on tensors by input name and returns all outputs by name.
     ///
@@ -217,11 +249,17 @@ extension Session {
     /// What the self-checks of the first prediction at each shape and batch have found together; nil when `verifiesFirstPrediction` is off or nothing has
     /// been predicted yet.
     public var verificationResult: VerificationResult? {
-        ([defaultPlan] + plans.all).compactMap(\.verification.result).reduce(nil) { $0?.merged($1) ?? $1 }
+        entries.compactMap(\.verification.result).reduce(nil) { $0?.merged($1) ?? $1 }
     }
 
     /// Seconds that self-checks have taken so far: what `run`, `classify` and making the session took besides.
-    public var verificationSeconds: Double { ([defaultPlan] + plans.all).reduce(0) { $0 + $1.verification.seconds } }
+    public var verificationSeconds: Double { entries.reduce(0) { $0 + $1.verification.seconds } }
+
+    /// All plans, those of the session that has taken over included.
+    private var entries: [PlanEntry] {
+        let session = current
+        return [defaultPlan] + plans.all + (session === self ? [] : session.entries)
+    }
 
     /// A step of the plan for the default input shapes.
     public struct PlanStep: Sendable {
@@ -235,6 +273,8 @@ extension Session {
 
     /// What runs, in order, for the default input shapes.
     public var planSteps: [PlanStep] {
+        let session = current
+        let (backend, defaultPlan) = (session.backend, session.defaultPlan)
         let refusals = Dictionary(defaultPlan.plan.fallbacks.map { ($0.layer, $0.reason) }) { first, _ in first }
         return defaultPlan.plan.steps.map { name, step in
             let isFallback = name == ReferenceBackend().name && name != backend.name
@@ -250,6 +290,6 @@ extension Session {
 
     /// Layers that run on the slow reference, each with the reason.
     public var fallbacks: [String] {
-        defaultPlan.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" }
+        current.defaultPlan.plan.fallbacks.map { "\($0.layer) (\($0.operatorKind)): \($0.reason)" }
     }
 }

@@ -128,12 +128,66 @@ final class DeviceFailureTests: XCTestCase {
         }
     }
 
+    /// `auto` has the processor compute what a device failed at, for all requests at once, and says so; without the device's fault an error stays one.
+    func testAutoTurnsToTheCPUDuringRuns() throws {
+        let launch = "clEnqueueNDRangeKernel"
+        let faults: [(String, Int32)] = [("clFinish", -5), (launch, -36), (launch, -54), ("clEnqueueReadBuffer", -2)]
+        let face = Fixtures.models.appendingPathComponent("photos/face.png")
+        let inputs = try input()
+        for (number, (call, status)) in faults.enumerated() {
+            let fault = Fault()
+            let session = try session(.auto, OpenCLInterface(interceptor: { fault.status(of: $0) }), features: DeviceFeatures())
+            let classifier = try ImageClassifier(session, cropAndScale: .centerCrop)
+            XCTAssertEqual(try session.run(inputs)["classLabel"]?.text, "Happy")
+            XCTAssertThrowsError(try session.run([:]) as [String: FeatureValue])
+            XCTAssertEqual(session.backendName, "opencl")
+            XCTAssertNil(session.backendNotice)
+            fault.set(call, status)
+            let labels = Labels()
+            switch number {
+            case 0:
+                DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                    labels.add((try? session.run(inputs) as [String: FeatureValue])?["classLabel"]?.text ?? "none")
+                }
+            case 1: for result in classifier.classify(imagesAt: [face, face, face]) { labels.add(try result.get().first?.label ?? "none") }
+            case 2: for result in try session.run(batch: [inputs, inputs, inputs]) { labels.add(result["classLabel"]?.text ?? "none") }
+            default: labels.add(try classifier.classify(imageAt: face).first?.label ?? "none")
+            }
+            XCTAssertEqual(Set(labels.all), ["Happy"], call)
+            XCTAssertEqual(session.backendName, "cpu")
+            XCTAssertTrue(session.backendReason.hasPrefix("auto: OpenCL device 0 failed: "), session.backendReason)
+            let notice = try XCTUnwrap(session.backendNotice)
+            XCTAssertTrue(notice.contains(call) && notice.hasSuffix("the CPU is used instead"), notice)
+            // The device is well again and not asked.
+            fault.set("", 0)
+            let calls = fault.count
+            XCTAssertEqual(try session.run(inputs)["classLabel"]?.text, "Happy")
+            XCTAssertEqual(try session.run(batch: [inputs, inputs]).count, 2)
+            XCTAssertEqual(try classifier.classify(imagesAt: [face, face]).map { try $0.get().first?.label }, ["Happy", "Happy"])
+            XCTAssertEqual(fault.count, calls)
+        }
+    }
+
+    private final class Labels: @unchecked Sendable {
+        private let lock = NSLock()
+        private var labels: [String] = []
+        var all: [String] { lock.withLock { labels } }
+        func add(_ label: String) { lock.withLock { labels.append(label) } }
+    }
+
     /// A call that fails from now on.
     private final class Fault: @unchecked Sendable {
         private let lock = NSLock()
         private var call = ""
         private var code: Int32 = 0
         func set(_ call: String, _ code: Int32) { lock.withLock { (self.call, self.code) = (call, code) } }
-        func status(of name: String) -> Int32? { lock.withLock { name == call ? code : nil } }
+        /// Calls so far.
+        private(set) var count = 0
+        func status(of name: String) -> Int32? {
+            lock.withLock {
+                count += 1
+                return name == call ? code : nil
+            }
+        }
     }
 }

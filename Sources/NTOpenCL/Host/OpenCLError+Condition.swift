@@ -38,6 +38,14 @@ extension OpenCLError {
         }
     }
 
+    /// Whether another backend may do what the device could not; what its layers found in a model's values comes out the same everywhere.
+    package var isOfDevice: Bool {
+        switch self {
+        case .indexOutOfRange, .notFinite: false
+        default: true
+        }
+    }
+
     /// Calls that wait for the device: a failure there is one of the work already begun.
     private static let waiting: Set = ["clFinish", "clWaitForEvents", "clEnqueueReadBuffer", "clEnqueueMapBuffer", "clGetEventProfilingInfo"]
     /// Calls that only prepare.

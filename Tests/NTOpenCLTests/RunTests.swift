@@ -98,6 +98,7 @@ final class RunTests: XCTestCase {
         XCTAssertThrowsError(try ExecutionPlan(builder.graph, backend: backend)) {
             guard case .tooLarge(let what, _, let allowed, _)? = $0 as? OpenCLError else { return XCTFail("\($0)") }
             XCTAssertEqual(what, "input 'wide'")
+            XCTAssertTrue("\($0)".hasPrefix("input 'wide': \(limit + 4) bytes are needed; "), "\($0)")
             XCTAssertEqual(allowed, limit)
         }
     }

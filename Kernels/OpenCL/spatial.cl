@@ -91,13 +91,3 @@ NT_KERNEL nt_gather(
     STORE(OUT_T, y, i, value);
 }
 #endif
-
-#if defined(SPATIAL_CHECK)
-// Sets bit `bit` of `problem[word]` when an element is NaN or infinite.
-NT_KERNEL nt_check_finite(NT_ITEM global const X_T *x, global int *problem, int count, int run, int word, int bit)
-{
-    int i = ITEM(0) * run, end = min(count, i + run), bad = 0;
-    for (; i < end; i++) bad |= !isfinite(LOAD(X_T, x, i));
-    if (bad) atomic_or(problem + word, bit);
-}
-#endif

@@ -4,18 +4,10 @@ import TestSupport
 import XCTest
 
 /// The program's verbs, flags, outputs and exit statuses.
-final class CommandLineTests: XCTestCase {
+final class CommandLineTests: FolderTestCase {
     private let mobileNet = Fixtures.models.appendingPathComponent("MobileNet.mlmodel").path
     private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
     private let photos = Fixtures.models.appendingPathComponent("photos").path
-    private var folder = URL(fileURLWithPath: "/")
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     /// One line on standard error, an exit status from 1 to 125, no signal.
     private func assertFails(

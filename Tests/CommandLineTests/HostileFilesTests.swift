@@ -4,17 +4,9 @@ import TestSupport
 import XCTest
 
 /// Pipes, devices, folders, links and names where plain files are expected, and programs that are interrupted.
-final class HostileFilesTests: XCTestCase {
+final class HostileFilesTests: FolderTestCase {
     private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
     private let face = Fixtures.models.appendingPathComponent("photos/face.png").path
-    private var folder = URL(fileURLWithPath: "/")
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     private func classified(_ words: [String], environment: [String: String] = [:], line: UInt = #line) throws {
         let result = try Tool.run(["classify"] + words + ["--top", "1"], environment: environment)

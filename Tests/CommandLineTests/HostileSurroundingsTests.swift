@@ -3,17 +3,9 @@ import TestSupport
 import XCTest
 
 /// Outputs that take nothing, inputs that never come, folders that cannot be made.
-final class HostileSurroundingsTests: XCTestCase {
+final class HostileSurroundingsTests: FolderTestCase {
     private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
     private let face = Fixtures.models.appendingPathComponent("photos/face.png").path
-    private var folder = URL(fileURLWithPath: "/")
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     private func assertFails(
         _ arguments: [String], environment: [String: String] = [:], mentions text: String, output: String? = nil, line: UInt = #line

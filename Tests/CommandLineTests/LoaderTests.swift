@@ -3,17 +3,9 @@ import TestSupport
 import XCTest
 
 /// Machines without an OpenCL loader, with a broken one, with an old one.
-final class LoaderTests: XCTestCase {
+final class LoaderTests: FolderTestCase {
     private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
     private let face = Fixtures.models.appendingPathComponent("photos/face.png").path
-    private var folder = URL(fileURLWithPath: "/")
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     /// The built tool with another word of as many letters in each place of one: the name of what it looks for.
     private func tool(_ word: String, _ other: String) throws -> URL {

@@ -3,17 +3,9 @@ import TestSupport
 import XCTest
 
 /// What `tune` shows while it measures.
-final class ProgressTests: XCTestCase {
+final class ProgressTests: FolderTestCase {
     private let emotion = Fixtures.models.appendingPathComponent("Emotion.mlmodel").path
-    private var folder = URL(fileURLWithPath: "/")
     private var cache: [String: String] { ["NEEDLETAIL_CACHE": folder.path] }
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     /// What a program writes to a terminal that is its standard error, and its exit status. `interrupts` sends SIGINT at that text.
     private func onTerminal(

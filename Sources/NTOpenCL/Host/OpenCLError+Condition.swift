@@ -34,14 +34,14 @@ extension OpenCLError {
         case .tooLarge: .outOfMemory
         case .notAvailable: .busy
         case .call(let name, let code): Self.condition(of: code, in: name, otherwise: .other)
-        case .kernelLimit, .unsupported, .indexOutOfRange, .notFinite: .other
+        case .kernelLimit, .unsupported, .indexOutOfRange: .other
         }
     }
 
     /// Whether another backend may do what the device could not; what its layers found in a model's values comes out the same everywhere.
     package var isOfDevice: Bool {
         switch self {
-        case .indexOutOfRange, .notFinite: false
+        case .indexOutOfRange: false
         default: true
         }
     }

@@ -26,8 +26,6 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
     case unsupported(String)
     /// A layer read an index outside its tensor, as the operator's definition forbids.
     case indexOutOfRange(layers: [String])
-    /// A layer gave NaN or infinity.
-    case notFinite(layer: String)
 
     package var description: String {
         switch self {
@@ -46,7 +44,6 @@ package enum OpenCLError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "the OpenCL device allows it \(allowed)"
         case .unsupported(let reason): reason
         case .indexOutOfRange(let layers): "an index lies outside its tensor in layer \(layers.map { "'\($0)'" }.joined(separator: " or "))"
-        case .notFinite(let layer): "layer '\(layer)' gives NaN or infinity on the OpenCL device"
         }
     }
 
